@@ -33,10 +33,7 @@ private[stream] abstract class Accumulate(upstream: Pull) extends ConsumerState:
 
   /** Adds elements that upstream had already. */
   protected def addReady(ready: Chunk, fiber: TaskFiber): Unit =
-    var index = 0
-    while index < ready.count do
-      add(ready.elements(index), fiber)
-      index += 1
+    while !ready.isEmpty do add(ready.next(), fiber)
 
   /** Called after the last `addReady`: the next element has to be made. */
   protected def readyAdded(@unused fiber: TaskFiber): Unit = ()
@@ -81,8 +78,8 @@ private[stream] abstract class Accumulate(upstream: Pull) extends ConsumerState:
     var ready = upstream.takeReady(math.min(left, Chunk.most).toInt)
     if ready ne null then
       while ready ne null do
-        addReady(ready, fiber)
         left -= ready.count
+        addReady(ready, fiber)
         ready = upstream.takeReady(math.min(left, Chunk.most).toInt)
       readyAdded(fiber)
     left
@@ -114,7 +111,7 @@ private[stream] object Accumulate:
   */
 private[weir] class GroupWithinStage(upstream: Pull, size: Int, nanos: Long)
     extends Accumulate(upstream):
-  private val full = ArrayDeque[Vector[Any]]()
+  private var full = Chunk.empty(1)
   private var group = Vector.newBuilder[Any]
   private var count = 0
 
@@ -142,14 +139,11 @@ private[weir] class GroupWithinStage(upstream: Pull, size: Int, nanos: Long)
     }
 
   override protected def addReady(ready: Chunk, fiber: TaskFiber): Unit =
-    awaitRoom(fiber)(full.size <= GroupWithinStage.fullGroups)
+    awaitRoom(fiber)(full.count <= GroupWithinStage.fullGroups)
     lock.locked(fiber) {
-      var index = 0
-      while index < ready.count do
-        append(ready.elements(index), fiber)
-        index += 1
+      while !ready.isEmpty do append(ready.next(), fiber)
       untold += 1
-      if untold == GroupWithinStage.fullGroups || full.size > GroupWithinStage.fullGroups then
+      if untold == GroupWithinStage.fullGroups || full.count > GroupWithinStage.fullGroups then
         tell()
     }
 
@@ -167,7 +161,7 @@ private[weir] class GroupWithinStage(upstream: Pull, size: Int, nanos: Long)
     else if count == 1 then dueIn(fiber, nanos)
 
   /** Under the lock: ends the present group, which is not empty. */
-  final protected def endGroup(): Unit = full.append(takeGroup()): Unit
+  final protected def endGroup(): Unit = full.add(takeGroup())
 
   private def takeGroup(): Vector[Any] =
     val result = group.result()
@@ -176,15 +170,15 @@ private[weir] class GroupWithinStage(upstream: Pull, size: Int, nanos: Long)
     result
 
   protected def isReady(isFinal: Boolean, fiber: TaskFiber): Boolean =
-    full.nonEmpty || !isEmpty && (isFinal || isDue(fiber))
+    !full.isEmpty || !isEmpty && (isFinal || isDue(fiber))
 
   protected def take(): Any =
     if full.isEmpty then takeGroup()
     else
-      val groups = full.toArray[Any]
-      full.clear()
+      val groups = full
+      full = Chunk.empty(1)
       room.wake()
-      if groups.length == 1 then groups(0) else Chunk(groups, groups.length)
+      if groups.count == 1 then groups.next() else groups
 
 private[weir] object GroupWithinStage:
   def groups(upstream: Pull, size: Int, nanos: Long): Pull =

@@ -1,6 +1,5 @@
 package weir.stream
 
-import java.util.Arrays
 import weir.fiber.{Suspend, TaskFiber, WaitList}
 import weir.sync.{Guarded, GuardedEntry}
 
@@ -13,8 +12,8 @@ import weir.sync.{Guarded, GuardedEntry}
   * and not used is at most `limit` at any time. An element has the size 1, or the result of
   * `sizeOf`, but at least 1: otherwise the number of elements of size 0 would have no bound.
   *
-  *   - **Shared, under the lock**: `queued`, `queuedSizes`, `heldSize`, the waiters.
-  *   - **Consumer only**: `batch`, `batchSizes`, `used`.
+  *   - **Shared, under the lock**: `queued`, `heldSize`, the waiters.
+  *   - **Consumer only**: `batch`, `ready`, `used`.
   *   - **Invariant**: `heldSize` is the size of the elements that are queued, in the batch, or
   *     counted in `used`. It is at most `limit`, or the size of one element that is larger.
   *     Terminal messages, which do not wait, are added to it.
@@ -31,9 +30,7 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
   private val giveBackAt = math.max(1L, limit / 4)
 
   // under the lock
-  private var queued = new Array[Any](math.min(limit, 16L).toInt)
-  private var queuedSizes: Array[Int] | Null = sizesFor(queued)
-  private var count = 0
+  private var queued = Chunk.empty(math.min(limit, 16L).toInt)
   private var heldSize = 0L
 
   /** The consumer, while it waits. */
@@ -41,26 +38,23 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
   private val producers = WaitList()
 
   // consumer only
+  private var batch = Chunk.empty(math.min(limit, 16L).toInt)
+
   /** The rest of the message that was taken last, if that is a `Chunk`. */
-  private var ready: Array[Any] = Buffer.none
-  private var readyPosition = 0
-  private var readyEnd = 0
-  private var batch = new Array[Any](queued.length)
-  private var batchSizes: Array[Int] | Null = sizesFor(batch)
-  private var position = 0
-  private var batchEnd = 0
+  private var ready = Chunk.empty(0)
   private var used = 0L
 
   /** Puts an element. **Waits** while there is no room. **Cancelled** while it waits: the element
     * is not put.
     */
   def put(value: Any, fiber: TaskFiber): Unit =
-    val size = if sizeOf eq null then 1 else math.max(1, sizeOf(value))
-    if !offer(value, size, fiber) then while !Observation.awaitRoom(fiber, Put(value, size)) do ()
+    val message =
+      if sizeOf eq null then value else Buffer.Sized(value, math.max(1, sizeOf(value)))
+    if !offer(message, fiber) then while !Observation.awaitRoom(fiber, Put(message)) do ()
 
-  private def offer(value: Any, size: Int, fiber: TaskFiber): Boolean = locked(fiber) {
-    val room = fits(size)
-    if room then append(value, size)
+  private def offer(message: Any, fiber: TaskFiber): Boolean = locked(fiber) {
+    val room = fits(Buffer.sizeOf(message))
+    if room then append(message)
     room
   }
 
@@ -70,61 +64,39 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
   def takesReady: Boolean = sizeOf eq null
 
   /** Puts a terminal message, also if there is no room: the fiber may not wait. */
-  def force(value: Any, fiber: TaskFiber): Unit = locked(fiber)(append(value, 1))
+  def force(value: Any, fiber: TaskFiber): Unit = locked(fiber)(append(value))
 
   /** Takes the next element. **Waits** for it. */
   def take(fiber: TaskFiber): Any =
-    if readyPosition < readyEnd then nextReady()
+    if !ready.isEmpty then ready.next()
     else
-      takeMessage(fiber) match
+      if batch.isEmpty then Observation.awaitInput(fiber, Refill)
+      val message = batch.next()
+      used += Buffer.sizeOf(message)
+      if used >= giveBackAt || batch.isEmpty then giveBack(fiber)
+      message match
         case taken: Chunk =>
-          ready = taken.elements
-          readyPosition = 0
-          readyEnd = taken.count
-          nextReady()
+          ready = taken
+          ready.next()
+        case sized: Buffer.Sized => sized.value
         case value => value
 
   /** Takes up to `limit` elements of the rest of a `Chunk`; null if there are none. */
-  def takeReady(limit: Int): Chunk | Null =
-    val from = readyPosition
-    val end = math.min(readyEnd, from + limit)
-    if from >= end then null
-    else
-      val taken = Arrays.copyOfRange(ready.asInstanceOf[Array[AnyRef]], from, end)
-      Arrays.fill(ready.asInstanceOf[Array[AnyRef | Null]], from, end, null)
-      readyPosition = end
-      Chunk(taken.asInstanceOf[Array[Any]], taken.length)
-
-  private def nextReady(): Any =
-    val value = ready(readyPosition)
-    ready(readyPosition) = null
-    readyPosition += 1
-    value
-
-  private def takeMessage(fiber: TaskFiber): Any =
-    if position == batchEnd then Observation.awaitInput(fiber, Refill)
-    val value = batch(position)
-    batch(position) = null
-    val sizes = batchSizes
-    used += (if sizes eq null then 1 else sizes(position))
-    position += 1
-    if used >= giveBackAt || position == batchEnd then giveBack(fiber)
-    value
+  def takeReady(limit: Int): Chunk | Null = ready.take(limit)
 
   /** Returns the number of elements, as far as other threads can see; those of a `Chunk` count as
     * one.
     */
-  def size: Int = count + math.max(0, batchEnd - position)
+  def size: Int = queued.count + math.max(0, batch.count)
   def capacity: Long = limit
 
   /** Returns the messages that were not taken, in order. Called by the consumer, once all producers
     * have ended.
     */
-  def untaken: Iterator[Any] =
-    batch.iterator.slice(position, batchEnd) ++ queued.iterator.take(count)
-
-  private def sizesFor(values: Array[Any]): Array[Int] | Null =
-    if sizeOf eq null then null else new Array[Int](values.length)
+  def untaken: Iterator[Any] = for
+    messages <- Iterator(batch, queued)
+    index <- Iterator.range(0, messages.count)
+  yield messages(index)
 
   private def fits(size: Int): Boolean = heldSize == 0 || size <= limit - heldSize
 
@@ -137,20 +109,20 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
     val state = if producers.isEmpty then "empty" else "full"
     s"the buffer of a stage of a stream, of $limit, which is $state"
 
-  private final class Put(value: Any, size: Int) extends Suspend[Boolean]:
+  private final class Put(message: Any) extends Suspend[Boolean]:
     def begin(fiber: TaskFiber): Any = locked(fiber) {
-      if fits(size) then
-        append(value, size)
+      if fits(Buffer.sizeOf(message)) then
+        append(message)
         true
       else
-        val entry = Entry(fiber, size)
+        val entry = Entry(fiber, Buffer.sizeOf(message))
         producers.add(entry)
         entry
     }
 
   private object Refill extends Suspend[Unit]:
     def begin(fiber: TaskFiber): Any = locked(fiber) {
-      if count == 0 then
+      if queued.isEmpty then
         val entry = GuardedEntry(fiber, consumers, Buffer.this)
         consumers.add(entry)
         entry
@@ -160,36 +132,19 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
   /** Under the lock: appends a message. If the consumer waits, this also swaps the batch for it,
     * and wakes it.
     */
-  private def append(value: Any, size: Int): Unit =
-    if count == queued.length then grow()
-    queued(count) = value
-    if queuedSizes ne null then queuedSizes.nn(count) = size
-    count += 1
-    heldSize += size
+  private def append(message: Any): Unit =
+    queued.add(message)
+    heldSize += Buffer.sizeOf(message)
     val waiting = consumers.poll()
     if waiting ne null then
       swap()
       hand(waiting, ()): Unit
 
-  private def grow(): Unit =
-    val length = math.max(count + 1L, math.min(limit, queued.length * 2L)).toInt
-    queued = Arrays.copyOf(queued.asInstanceOf[Array[AnyRef]], length).asInstanceOf[Array[Any]]
-    if queuedSizes ne null then queuedSizes = Arrays.copyOf(queuedSizes.nn, length)
-
   private def swap(): Unit =
     val empty = batch
-    val emptySizes = batchSizes
+    empty.reuse(): Unit
     batch = queued
-    batchSizes = queuedSizes
-    batchEnd = count
-    position = 0
-    if empty.length < batch.length then
-      queued = new Array[Any](batch.length)
-      queuedSizes = sizesFor(queued)
-    else
-      queued = empty
-      queuedSizes = emptySizes
-    count = 0
+    queued = empty
 
   /** Wakes the producers that have room now, the one that has waited longest first. Each of them
     * looks for room again: another producer may be faster.
@@ -211,4 +166,9 @@ private[stream] final class Buffer(limit: Long, sizeOf: (Any => Int) | Null)
     case _ => null
 
 private object Buffer:
-  private val none = new Array[Any](0)
+  /** An element, where elements have sizes. */
+  private final class Sized(val value: Any, val size: Int)
+
+  private def sizeOf(message: Any): Int = message match
+    case sized: Sized => sized.size
+    case _ => 1

@@ -2,7 +2,7 @@ package weir.stream
 
 import scala.collection.mutable.HashMap
 import weir.Task
-import weir.fiber.{Locals, TaskFiber}
+import weir.fiber.Locals
 
 /** As `ParEvalMapStage`, in the order in which the effects end, except that those of one key run
   * one after the other, in the order of the elements: `parEvalMapBy`.
@@ -40,10 +40,6 @@ private[weir] final class ByKeyStage(
     val _ = itsKey.## // the code of the user: if it throws, then here
     Keyed(itsKey, element, runners.locals)
 
-  /** The element may follow one whose effect has left its own locals to the runner. */
-  override private[stream] def prepare(result: MapResult, fiber: TaskFiber): Unit =
-    fiber.adopt(result.asInstanceOf[Keyed].locals)
-
   override private[stream] def begins(result: MapResult): Boolean =
     val keyed = result.asInstanceOf[Keyed]
     lines.put(keyed.key, keyed) match
@@ -58,7 +54,6 @@ private[weir] final class ByKeyStage(
     keyed.next
 
 private[weir] object ByKeyStage:
-  /** @param locals those of upstream after it has made the element */
-  private final class Keyed(val key: Any, element: Any, val locals: Locals | Null)
-      extends MapResult(element):
+  private final class Keyed(val key: Any, element: Any, locals: Locals | Null)
+      extends MapResult(element, locals):
     var next: Keyed | Null = null

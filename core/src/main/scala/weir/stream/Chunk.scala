@@ -4,20 +4,82 @@ import java.util.Arrays
 import scala.collection.AbstractIterator
 import weir.fiber.TaskFiber
 
-/** Elements that a pull had already: see `Pull.takeReady`. They cross from fiber to fiber together,
-  * as one message.
+/** Elements that cross from fiber to fiber together. One fiber adds them, then another takes them,
+  * in order. What was taken is not kept.
+  *
+  * It belongs to one fiber at a time, or is under the lock of its stage.
   */
-private[stream] final class Chunk(val elements: Array[Any], val count: Int):
+private[stream] final class Chunk private (private var elements: Array[Any]):
+  private var position = 0
+  private var end = 0
+
+  def count: Int = end - position
+  def isEmpty: Boolean = position == end
+
+  /** Returns an element that was not taken. */
+  def apply(index: Int): Any = elements(position + index)
+
+  def add(value: Any): Unit =
+    if end == elements.length then grow(1)
+    elements(end) = value
+    end += 1
+
+  /** Adds the elements of `other`, which keeps them. */
+  def addAll(other: Chunk): Unit =
+    val more = other.count
+    if more > elements.length - end then grow(more)
+    System.arraycopy(other.elements, other.position, elements, end, more)
+    end += more
+
+  private def grow(more: Int): Unit =
+    val length = math.max(end + more, 2 * elements.length)
+    elements = Arrays.copyOf(elements.asInstanceOf[Array[AnyRef]], length).asInstanceOf[Array[Any]]
+
+  /** Takes the first element. */
+  def next(): Any =
+    val value = elements(position)
+    elements(position) = null
+    position += 1
+    value
+
+  /** Takes up to `limit` elements; null if there are none. */
+  def take(limit: Int): Chunk | Null =
+    val taking = math.min(limit, count)
+    if taking <= 0 then null
+    else
+      val taken = Chunk.empty(taking)
+      System.arraycopy(elements, position, taken.elements, 0, taking)
+      taken.end = taking
+      Arrays.fill(elements.asInstanceOf[Array[AnyRef | Null]], position, position + taking, null)
+      position += taking
+      taken
+
+  def copied: Chunk =
+    val copy = Chunk.empty(count)
+    copy.addAll(this)
+    copy
+
+  /** Makes all of the room free again, once all elements were taken. Returns the number of those.
+    */
+  def reuse(): Int =
+    val used = end
+    position = 0
+    end = 0
+    used
+
   def hasNull: Boolean =
-    var index = 0
-    while index < count && (elements(index).asInstanceOf[AnyRef] ne null) do index += 1
-    index < count
+    var index = position
+    while index < end && (elements(index).asInstanceOf[AnyRef] ne null) do index += 1
+    index < end
 
 private[stream] object Chunk:
   /** The largest number of elements of one message: enough that the crossing costs little for each,
     * and few enough that those of several streams alternate.
     */
   inline val most = 64
+
+  /** Returns a chunk without elements. It has room for `room`, and more if more are added. */
+  def empty(room: Int): Chunk = new Chunk(new Array[Any](room))
 
   /** Takes the next elements of an iterator over a collection that exists. The iterator may fail,
     * even if `IteratorSource.isStrict`: for example a view that Java calls a list. If it fails
@@ -26,21 +88,13 @@ private[stream] object Chunk:
   def of(items: Iterator[Any], limit: Int)(failsNext: Iterator[Any] => Unit): Chunk | Null =
     if limit == 0 || !items.hasNext then null
     else
-      var elements = new Array[Any](math.min(limit, most))
-      var count = 0
-      try
-        while count < limit && items.hasNext do
-          if count == elements.length then
-            val larger = math.min(limit.toLong, count * 2L).toInt
-            elements =
-              Arrays.copyOf(elements.asInstanceOf[Array[AnyRef]], larger).asInstanceOf[Array[Any]]
-          elements(count) = items.next()
-          count += 1
+      val chunk = empty(math.min(limit, most))
+      try while chunk.count < limit && items.hasNext do chunk.add(items.next())
       catch
         case error: Throwable =>
-          if count == 0 then throw error
+          if chunk.isEmpty then throw error
           failsNext(failing(error))
-      Chunk(elements, count)
+      chunk
 
   /** Returns an iterator whose `next` throws `error`. */
   def failing(error: Throwable): Iterator[Any] = Failing(error)
@@ -51,38 +105,22 @@ private[stream] object Chunk:
 
 /** Emits the elements of upstream, some of which come as a `Chunk`.
   *
-  * @param isShared true if others may read the same `Chunk`; otherwise an element is not kept once
-  *   it is used
+  * @param isShared true if others take the elements of the same `Chunk`
   */
 private[stream] final class UnchunkStage(upstream: Pull, isShared: Boolean) extends Stage(upstream):
-  private var ready: Chunk | Null = null
-  private var position = 0
+  private var ready = Chunk.empty(0)
 
   override def atMost(count: Long): Unit = upstream.atMost(count)
 
   def next(fiber: TaskFiber): Any =
-    val current = ready
-    if current ne null then
+    if !ready.isEmpty then
       fiber.checkpoint()
-      val value = current.elements(position)
-      if !isShared then current.elements(position) = null
-      position += 1
-      if position == current.count then ready = null
-      value
+      ready.next()
     else
       upstream.next(fiber) match
         case taken: Chunk =>
-          ready = taken
-          position = 0
+          ready = if isShared then taken.copied else taken
           next(fiber)
         case value => value
 
-  override private[stream] def takeReady(limit: Int): Chunk | Null =
-    val current = ready
-    if (current eq null) || limit == 0 then null
-    else
-      val end = position + math.min(current.count - position, limit)
-      val taken = Arrays.copyOfRange(current.elements.asInstanceOf[Array[AnyRef]], position, end)
-      position = end
-      if position == current.count then ready = null
-      Chunk(taken.asInstanceOf[Array[Any]], taken.length)
+  override private[stream] def takeReady(limit: Int): Chunk | Null = ready.take(limit)

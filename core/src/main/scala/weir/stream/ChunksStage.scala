@@ -15,11 +15,7 @@ private[weir] final class ChunksStage(upstream: Pull, limit: Int) extends Stage(
         chunk += first
         var left = limit - 1
         while ready ne null do
-          val taken = ready.nn
-          var i = 0
-          while i < taken.count do
-            chunk += taken.elements(i)
-            i += 1
-          left -= taken.count
+          left -= ready.count
+          while !ready.isEmpty do chunk += ready.next()
           ready = if left == 0 then null else upstream.takeReady(left)
         chunk.result()

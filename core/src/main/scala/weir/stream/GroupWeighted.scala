@@ -37,11 +37,11 @@ private[weir] final class GroupWeightedWithinStage(
     var weighed = 0
     try
       while weighed < ready.count do
-        weigh(ready.elements(weighed), weighed)
+        weigh(ready(weighed), weighed)
         weighed += 1
     finally
       position = 0
-      super.addReady(Chunk(ready.elements, weighed), fiber)
+      if weighed > 0 then super.addReady(ready.take(weighed).nn, fiber)
 
   private def weigh(value: Any, index: Int): Unit =
     val heavy = weight(value)

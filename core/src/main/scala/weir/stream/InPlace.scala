@@ -161,7 +161,7 @@ private[stream] final class InPlace(stage: ParEvalMapStage, rule: InPlace.Rule)
       if ofUpstream then Terminal.Failed(own)
       else
         stage.fail(own, fiber)
-        stage.stopped
+        runners.ending
 
   // ---- the helper ----
 
@@ -209,10 +209,12 @@ private[stream] final class InPlace(stage: ParEvalMapStage, rule: InPlace.Rule)
 
   // ---- the failure of another effect interrupts the one that runs here ----
 
-  /** Under the lock, by the fiber that stops the stage: the effect is to be interrupted if it is
-    * one of several. The consumer leaves this state under the lock too.
+  /** By the fiber that stops the stage: the effect is to be interrupted if it is one of several.
+    * The consumer leaves this state under the lock too.
     */
-  def stop(): Unit = if state == Taken then isInterrupted = true
+  override def stop(): Unit =
+    super.stop()
+    if state == Taken then isInterrupted = true
 
   /** By the same fiber, without the lock. */
   def interrupt(): Unit =

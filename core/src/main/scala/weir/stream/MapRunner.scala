@@ -15,9 +15,6 @@ private[stream] final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFib
   import MapRunner.*
   import stage.runners
 
-  /** Its index among the runners; under the stage's lock. */
-  var index = 0
-
   /** The result of the element that it has taken. */
   var result: MapResult = noResult
 
@@ -41,7 +38,7 @@ private[stream] final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFib
   private val takeElements: Task[Any] = DirectCode { fiber =>
     var effect: Task[Any] | Null = null
     while (effect eq null) && runners.takeElement(this) do
-      stage.prepare(result, fiber)
+      fiber.adopt(result.locals) // an effect that has run before may have changed them
       val element = result.value
       result.value = null
       val made = stage.f(element)
@@ -59,9 +56,9 @@ private[stream] final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFib
     val left = runners.enter(this)
     if left eq null then takeNext(fiber)
     else
+      result = left
       fiber.adopt(left.locals)
-      result = left.result
-      interpret(left.effect, fiber)
+      interpret(left.value.asInstanceOf[Task[Any]], fiber)
 
   def step(fiber: TaskFiber, value: Any): Task[Any] | Null =
     if !isTaking then
@@ -96,5 +93,5 @@ private[stream] final class MapRunner(stage: ParEvalMapStage, val fiber: TaskFib
     null
 
 private object MapRunner:
-  val noResult = MapResult(null)
+  val noResult = MapResult(null, null)
   object NoValue

@@ -1,6 +1,6 @@
 package weir.stream
 
-import scala.collection.mutable.ArrayBuffer
+import scala.collection.mutable.LinkedHashSet
 import weir.fiber.{BeginFrame, CancelSignal, Frame, Locals, TaskFiber}
 import weir.{Outcome, WeirRuntime}
 
@@ -13,6 +13,7 @@ import weir.{Outcome, WeirRuntime}
   * {{{
   * source   NotBegun --open--> Idle --a runner pulls--> Pulling --an element--> Idle
   *                                                         +--> Pull.End, Failed
+  *          any --an effect has failed, or close--> Stopped
   * runner   requested -> enter -> takeElement -> effect -> store -> takeElement ...
   *                                    +--no room--> exit <--+-- error, cancel
   * }}}
@@ -22,7 +23,7 @@ private[stream] final class MapRunners(stage: ParEvalMapStage):
   import stage.{inPlace, lock, room, upstream}
 
   // under the lock
-  private val running = ArrayBuffer[MapRunner]()
+  private val running = LinkedHashSet[MapRunner]()
 
   /** True if a runner was requested, and has not entered yet. */
   private var isRequested = false
@@ -39,25 +40,27 @@ private[stream] final class MapRunners(stage: ParEvalMapStage):
       source = Idle
       locals = fiber.localsForChild
 
-  def hasEnded: Boolean = (source eq Pull.End) || source.isInstanceOf[Terminal.Failed]
+  def isStopped: Boolean = source.isInstanceOf[Stopped]
+
+  /** Returns the end of upstream, or that of the stage once it has stopped; null before. */
+  def ending: Terminal | Null = source match
+    case stopped: Stopped => stopped.why
+    case end: Terminal => end
+    case _ => null
 
   /** A runner that was requested is not in `running` before it enters. */
   def isEmpty: Boolean = running.isEmpty && !isRequested
 
   private def mayPull: Boolean =
-    (source eq Idle) && room.isFree && (stage.stopped eq null) &&
-      ((inPlace eq null) || !inPlace.isWanted)
+    (source eq Idle) && room.isFree && ((inPlace eq null) || !inPlace.isWanted)
 
   /** Requests a runner if there is work for one, and none is on its way. Returns true if the caller
     * has to `fork` it, once the lock is free.
     */
-  def request(): Boolean = (mayPull || (inPlace ne null) && inPlace.hasLeft) && requestAny()
-
-  /** As `request`, whether there is work or not. */
-  def requestAny(): Boolean =
-    val isFirst = !isRequested
-    isRequested = true
-    isFirst
+  def request(): Boolean =
+    val requests = !isRequested && (mayPull || (inPlace ne null) && inPlace.needsRunner)
+    if requests then isRequested = true
+    requests
 
   /** Returns the fibers to cancel, once the lock is free, as the stage stops. */
   def toCancel(): List[TaskFiber] =
@@ -94,42 +97,33 @@ private[stream] final class MapRunners(stage: ParEvalMapStage):
     def begin(fiber: TaskFiber): Frame = MapRunner(stage, fiber)
 
   /** Enters a runner. Returns the effect with which it begins, if the consumer has left one. If the
-    * stage was stopped before, the runner is not among those to cancel, and finds no room.
+    * stage was stopped before, the runner is not among those to cancel, and takes no element.
     */
-  def enter(runner: MapRunner): LeftEffect | Null =
-    var forks = false
-    val left = lock.locked(runner.fiber) {
+  def enter(runner: MapRunner): MapResult | Null =
+    var left: MapResult | Null = null
+    val forks = lock.locked(runner.fiber) {
       isRequested = false
-      runner.index = running.size
-      running.addOne(runner): Unit
-      val left = if inPlace eq null then null else inPlace.enter()
-      if left ne null then forks = request()
-      left
+      running += runner
+      if inPlace ne null then left = inPlace.enter()
+      (left ne null) && request()
     }
     if forks then fork(runner.fiber)
     left
 
-  /** Ends the runner: there was no room, or its effect, or upstream, has failed or was cancelled.
-    */
+  /** Ends the runner: there was no room, or its effect has failed, or it was cancelled. */
   def exit(runner: MapRunner, outcome: Outcome[Unit]): Unit =
     val fiber = runner.fiber
     outcome match
       case Outcome.Failed(error) => stage.fail(error, fiber)
-      case Outcome.Canceled if lock.locked(fiber)(stage.stopped eq null) =>
+      case Outcome.Canceled if lock.locked(fiber)(!isStopped) =>
         val message = "An effect of parEvalMap, or its upstream, cancelled itself."
         stage.fail(Terminal.SelfCanceled(message), fiber)
       case _ => ()
     lock.locked(fiber) {
-      remove(runner)
+      running -= runner
       stage.store(runner): Unit
-      if if stage.stopped ne null then isEmpty else hasEnded then stage.consumer.wake()
+      if isEmpty then stage.consumer.wake()
     }
-
-  private def remove(runner: MapRunner): Unit =
-    val last = running.remove(running.size - 1)
-    if last ne runner then
-      running(runner.index) = last
-      last.index = runner.index
 
   // ---- elements ----
 
@@ -152,41 +146,46 @@ private[stream] final class MapRunners(stage: ParEvalMapStage):
       lock.locked(runner.fiber)(beginPulling())
     else may
 
-  /** Pulls one element. Returns false if upstream has ended. */
+  /** Pulls one element. Returns false if upstream has ended: then the runner exits, which wakes the
+    * consumer.
+    */
   private def pull(runner: MapRunner): Boolean =
     val fiber = runner.fiber
-    var end: AnyRef = Pull.End
-    val result =
+    val pulled: MapResult | Terminal =
       try
         fiber.adopt(locals)
         val element = upstream.next(fiber)
         locals = fiber.localsForChild
-        if Pull.isEnd(element) then null else stage.resultOf(element)
+        if Pull.isEnd(element) then Pull.End else stage.resultOf(element)
       catch
         case CancelSignal => throw CancelSignal
-        case error: Throwable =>
-          end = Terminal.of(error, fiber)
-          null
-    val forks = lock.locked(fiber) {
-      if result ne null then add(runner, result)
-      else
-        source = end // the runner exits now, which wakes the consumer
+        case error: Throwable => Terminal.of(error, fiber)
+    pulled match
+      case result: MapResult =>
+        stage.change(fiber)(if leavePulling(Idle) then add(runner, result))
+        true
+      case end: Terminal =>
+        if !lock.locked(fiber)(leavePulling(end)) then stage.stop(end, fiber)
         false
-    }
-    if forks then fork(fiber)
-    result ne null
 
-  private def add(runner: MapRunner, result: MapResult): Boolean =
-    source = Idle
+  /** Returns false if the stage was stopped meanwhile. */
+  private def leavePulling(next: AnyRef): Boolean =
+    val leaves = source eq Pulling
+    if leaves then source = next
+    leaves
+
+  private def add(runner: MapRunner, result: MapResult): Unit =
     val begins = stage.begins(result)
     room.take()
     room.add(begins)
     if begins then runner.result = result
     if stage.ordered then stage.results.add(result): Unit
-    request()
 
 private[stream] object MapRunners:
-  // the states of upstream; its end is `Pull.End` or a `Terminal.Failed`
+  // the states of upstream; its end is a `Terminal`
   object NotBegun
   object Idle
   object Pulling
+
+  /** The stage has stopped, and nobody pulls any more. */
+  final class Stopped(val why: Terminal)

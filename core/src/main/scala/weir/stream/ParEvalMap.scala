@@ -2,8 +2,7 @@ package weir.stream
 
 import java.util.ArrayDeque
 import scala.annotation.unused
-import weir.fiber.{Suspend, TaskFiber}
-import weir.group.Failures
+import weir.fiber.{Locals, Suspend, TaskFiber}
 import weir.{Outcome, Task}
 
 /** Runs an effect for each element, at most `limit` at a time, and at most `limit + buffer`
@@ -44,17 +43,10 @@ private[weir] class ParEvalMapStage(
     */
   final private[stream] val results = ArrayDeque[MapResult]()
 
-  /** Null while the stage runs. Then the first error of an effect, with later ones suppressed under
-    * it; or the end, if the stage was closed before.
-    */
-  private[stream] var stopped: Terminal | Null = null
-
   // consumer only
-  private val batch = ArrayDeque[MapResult]()
+  /** Results, which count as ahead of the consumer until it has taken the last of them. */
+  private val batch = Chunk.empty(1)
   private val batchSize = math.max(1, buffer / 4)
-
-  /** The number of results that were moved to `batch` and count as ahead of the consumer. */
-  private var held = 0
 
   // written before the first runner
   /** True if the consumer uses no result, so that a runner that has one continues by itself. */
@@ -71,60 +63,48 @@ private[weir] class ParEvalMapStage(
 
   def next(fiber: TaskFiber): Any = ask(fiber) {
     WaitSlot.repeat(
-      if (inPlace ne null) && inPlace.isOn then inPlace.next(fiber) else nextOfRunners(fiber)
+      if (inPlace ne null) && inPlace.isOn then inPlace.next(fiber)
+      else if batch.isEmpty then Observation.awaitEffects(fiber, Look)
+      else if batch.count > 1 then batch.next()
+      else change(fiber)(take())
     )
   }
 
-  private def nextOfRunners(fiber: TaskFiber): Any =
-    if batch.isEmpty then
-      val found = Observation.awaitEffects(fiber, Look)
-      if found.asInstanceOf[AnyRef] eq InPlace.On then WaitSlot.Nothing else found
-    else
-      val value = batch.poll().nn.value
-      if batch.isEmpty then change(fiber)(giveBack())
-      value
-
   private object Look extends Suspend[Any]:
-    def begin(fiber: TaskFiber): Any =
-      var forks = false
-      val found = WaitSlot.lookOrWait(lock, consumer, fiber) {
-        runners.open(fiber)
-        val found = answer(fiber)
-        forks = runners.request()
-        found
-      }
-      if forks then runners.fork(fiber)
-      found
-
-  private def answer(fiber: TaskFiber): Any =
-    takeBatch()
-    if held > 0 then
-      val value = batch.poll().nn.value
-      if batch.isEmpty then giveBack()
-      value
-    else if stopped ne null then stopped
-    else if runners.hasEnded && room.inFlight == 0 then runners.source
-    else if (inPlace ne null) && inPlace.begins(fiber) then InPlace.On
-    else WaitSlot.Nothing
-
-  private def giveBack(): Unit =
-    room.giveBack(held)
-    held = 0
-
-  /** Makes a change that may make room: then a runner is requested. */
-  final private[stream] inline def change(fiber: TaskFiber)(inline body: Unit): Unit =
-    val forks = lock.locked(fiber) {
-      body
-      runners.request()
+    def begin(fiber: TaskFiber): Any = change(fiber) {
+      runners.open(fiber)
+      takeBatch()
+      if !batch.isEmpty then take()
+      else
+        runners.source match
+          case stopped: MapRunners.Stopped => stopped.why
+          case end: Terminal if room.inFlight == 0 => end
+          case _ if (inPlace ne null) && inPlace.begins(fiber) => WaitSlot.Nothing // it is on
+          case _ => consumer.enter(fiber)
     }
-    if forks then runners.fork(fiber)
 
   private def takeBatch(): Unit =
     var result = results.peek()
-    while (result ne null) && result.isDone && held < batchSize do
-      batch.add(results.poll()): Unit
-      held += 1
+    while (result ne null) && result.isDone && batch.count < batchSize do
+      batch.add(results.poll().nn.value)
       result = results.peek()
+
+  /** Takes the next result. After the last one of the batch, its room is free. */
+  private def take(): Any =
+    val value = batch.next()
+    if batch.isEmpty then room.giveBack(batch.reuse())
+    value
+
+  /** Makes a change that may make room: then a runner is requested. */
+  final private[stream] inline def change[A](fiber: TaskFiber)(inline body: A): A =
+    var forks = false
+    val result = lock.locked(fiber) {
+      val result = body
+      forks = runners.request()
+      result
+    }
+    if forks then runners.fork(fiber)
+    result
 
   // ---- the results; under the lock ----
 
@@ -146,10 +126,7 @@ private[weir] class ParEvalMapStage(
   /** Called by the runner that has pulled `element`, without the lock: returns the result to fill.
     * May run the user's code.
     */
-  private[stream] def resultOf(element: Any): MapResult = MapResult(element)
-
-  /** Called by the runner, without the lock, before it runs the effect of `result`. */
-  private[stream] def prepare(@unused result: MapResult, @unused fiber: TaskFiber): Unit = ()
+  private[stream] def resultOf(element: Any): MapResult = MapResult(element, runners.locals)
 
   /** Returns true if the effect of an element that was taken runs now. If not, the element is
     * `following` another one.
@@ -161,25 +138,29 @@ private[weir] class ParEvalMapStage(
 
   // ---- the end ----
 
-  /** Stops the stage with the error of an effect. The first one counts. Later ones are suppressed
-    * under it, while their runners have not ended: so they come before the close returns.
-    */
   final private[stream] def fail(error: Throwable, fiber: TaskFiber): Unit =
-    var toCancel: List[TaskFiber] | Null = null
-    val first = lock.locked(fiber) {
-      stopped match
-        case failed: Terminal.Failed => failed
-        case before =>
-          if before eq null then toCancel = runners.toCancel()
-          val failed = Terminal.Failed(error)
-          stopped = failed
-          consumer.wake()
-          failed
-    }
-    Failures.add(first.error, error): Unit
-    if toCancel ne null then cancelAll(toCancel, fiber)
+    stop(Terminal.Failed(error), fiber)
 
-  private def cancelAll(toCancel: List[TaskFiber], fiber: TaskFiber): Unit =
+  /** Stops the stage, as an effect has failed, or it closes; or adds to that an error that comes
+    * later. The error of the first effect counts, then that of upstream. The others are suppressed
+    * under it, before their runners exit: so they come before the close returns.
+    */
+  final private[stream] def stop(why: Terminal, fiber: TaskFiber): Unit =
+    var toCancel: List[TaskFiber] = Nil
+    var kept, other = why
+    lock.locked(fiber) {
+      val isFirst = !runners.isStopped
+      if isFirst then toCancel = runners.toCancel()
+      runners.ending match
+        case failed: Terminal.Failed =>
+          if isFirst && (why ne Terminal.Ended) then other = failed else kept = failed
+        case _ => ()
+      runners.source = MapRunners.Stopped(kept)
+      consumer.wake()
+    }
+    kept match
+      case Terminal.Failed(first) if other ne kept => other.keep(fiber, Outcome.Failed(first))
+      case _ => ()
     if inPlace ne null then inPlace.interrupt()
     for running <- toCancel if running ne fiber do running.requestCancel()
 
@@ -187,21 +168,9 @@ private[weir] class ParEvalMapStage(
     Pull.both(stopAll(fiber, outcome), upstream.close(fiber, outcome))
 
   private def stopAll(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-    val toCancel = lock.locked(fiber) {
-      if stopped ne null then Nil
-      else
-        stopped = Terminal.Ended
-        runners.toCancel()
-    }
-    cancelAll(toCancel, fiber)
+    stop(Terminal.Ended, fiber)
     WaitSlot.repeat(Observation.awaitEffects(fiber, NoRunner)): Unit
-    // No other fiber writes them any more.
-    keep(stopped, fiber, outcome)
-    if !isSame(stopped, runners.source) then keep(runners.source, fiber, outcome)
-
-  private def isSame(effects: Terminal | Null, source: AnyRef): Boolean = (effects, source) match
-    case (Terminal.Failed(first), Terminal.Failed(second)) => first eq second
-    case _ => false
+    keep(runners.ending, fiber, outcome) // no other fiber writes it any more
 
   private object NoRunner extends Suspend[Any]:
     def begin(fiber: TaskFiber): Any =
@@ -212,36 +181,9 @@ private[weir] class ParEvalMapStage(
   final private[stream] def resize(limit: Int, fiber: TaskFiber): Unit =
     change(fiber)(room.limit = limit)
 
-/** An element, while its effect has not begun; then the result. */
-private[stream] class MapResult(var value: Any):
-  var isDone = false
-
-/** The number of elements that a `parEvalMap` may still take, and of effects that may begin. Under
-  * the lock of the stage.
+/** An element, while its effect has not begun; then the result.
   *
-  * A finished effect frees its permit at once, even while the head of the order still runs.
+  * @param locals those of upstream after it has made the element: the effect begins with them
   */
-private[stream] final class MapRoom(var limit: Int, buffer: Int):
-  private var demand = Long.MaxValue
-
-  /** The number of elements that were taken, and that the consumer has not used up. */
-  private var ahead = 0L
-
-  /** The number of effects that have begun and not ended. */
-  var inFlight = 0
-
-  /** If there is no room ahead of the consumer, it requests a runner when it gives room back. */
-  def isFree: Boolean =
-    demand > 0 && inFlight < limit && ahead - buffer < limit // `limit + buffer` may overflow
-
-  def atMost(count: Long): Unit = demand = math.min(demand, count)
-
-  def take(): Unit = demand -= 1
-
-  def add(begins: Boolean): Unit =
-    ahead += 1
-    if begins then inFlight += 1
-
-  def ended(): Unit = inFlight -= 1
-
-  def giveBack(used: Int): Unit = ahead -= used
+private[stream] class MapResult(var value: Any, val locals: Locals | Null):
+  var isDone = false

@@ -1,6 +1,5 @@
 package weir.stream
 
-import java.util.Arrays
 import java.util.concurrent.Flow
 import java.util.concurrent.atomic.AtomicBoolean
 import weir.WeirRuntime
@@ -45,8 +44,7 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
   private val lock = StageLock()
   private val consumer = WaitSlot(lock, outside = this)
   private var subscription: Flow.Subscription | Null = null
-  private var queued = new Array[Any](math.min(limit, 16))
-  private var count = 0
+  private var queued = Chunk.empty(math.min(limit, 16))
   private var owed = 0L
   private var ending: Terminal | Null = null
   private var isClosed = false
@@ -55,7 +53,7 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
   /** The runtime of the consumer, once that has taken the end. */
   private var reporter: WeirRuntime | Null = null
 
-  def size: Int = lock.lockedOutside(count)
+  def size: Int = lock.lockedOutside(queued.count)
   def capacity: Long = limit
   private[weir] def awaitedAs: String =
     s"$operator($publisher), which owes an element ($owed requested)"
@@ -76,16 +74,10 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
 
   def onNext(element: Any): Unit =
     if element.asInstanceOf[AnyRef] eq null then refuseNull("onNext", "element")
-    arrive(1) {
-      if count == queued.length then makeRoom(1)
-      queued(count) = element
-    }
+    arrive(1)(queued.add(element))
 
   /** As an `onNext` for each element of `ready`, none of which is null. */
-  def onReady(ready: Chunk): Unit = arrive(ready.count) {
-    if ready.count > queued.length - count then makeRoom(ready.count)
-    System.arraycopy(ready.elements, 0, queued, count, ready.count)
-  }
+  def onReady(ready: Chunk): Unit = arrive(ready.count)(queued.addAll(ready))
 
   private inline def arrive(arriving: Int)(inline store: Unit): Unit = signal {
     if isClosed then null
@@ -97,7 +89,6 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
     else
       store
       owed -= arriving
-      count += arriving
       null
   }
 
@@ -139,11 +130,6 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
     }
     if did ne null then breach(did, cause)
 
-  /** Makes room for `more` elements, under the lock. `limit` is enough for all that may come. */
-  private def makeRoom(more: Int): Unit =
-    val length = math.max(count + more, math.min(limit.toLong, queued.length * 2L).toInt)
-    queued = Arrays.copyOf(queued.asInstanceOf[Array[AnyRef]], length).asInstanceOf[Array[Any]]
-
   /** Ends this with an error that says what the publisher has done, after the elements that have
     * come. The first such error counts; it is reported if the consumer has reached the end already.
     * Cancels the subscription, unless that is over: rule 2.3.
@@ -178,26 +164,18 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
   /** Returns true for the first caller: the elements come once. */
   def begin(): Boolean = begun.compareAndSet(false, true)
 
-  /** Exchanges the elements that have come for the batch of `source`, which is used again if it is
-    * large enough. Returns the number of elements.
+  /** Takes the elements that have come, for `used`, whose elements were taken. If there are none,
+    * returns the end; null if there is none yet.
     */
-  def exchange(source: PublisherSource, fiber: TaskFiber): Int = lock.locked(fiber) {
-    val have = count
-    if have > 0 then
-      val full = queued
-      val empty = source.batch
-      queued = if empty.length < full.length then new Array[Any](full.length) else empty
-      source.batch = full
-      count = 0
-    have
-  }
-
-  /** Returns the end if it follows the elements that were taken; null if there may be more. */
-  def takeEnding(fiber: TaskFiber): Terminal | Null = lock.locked(fiber) {
-    if count > 0 then null
-    else
+  def take(used: Chunk, fiber: TaskFiber): Chunk | Terminal | Null = lock.locked(fiber) {
+    if queued.isEmpty then
       if ending ne null then reporter = fiber.runtime
       ending
+    else
+      val taken = queued
+      used.reuse(): Unit
+      queued = used
+      taken
   }
 
   /** Returns the subscription, for a request of `n` elements; null if there is none yet, or it is
@@ -217,7 +195,7 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
   /** Waits until something has come that the consumer does not know. */
   object Changed extends Suspend[Any]:
     def begin(fiber: TaskFiber): Any = WaitSlot.lookOrWait(lock, consumer, fiber) {
-      if count > 0 || (ending ne null) || (subscription ne null) && !isKnown then ()
+      if !queued.isEmpty || (ending ne null) || (subscription ne null) && !isKnown then ()
       else WaitSlot.Nothing
     }
 
@@ -227,7 +205,7 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
   def close(): Flow.Subscription | Null = lock.lockedOutside {
     val wasOpen = !isClosed && (ending eq null)
     isClosed = true
-    queued = none
+    queued = Chunk.empty(0)
     if wasOpen then subscription else null
   }
 
@@ -235,7 +213,6 @@ private[weir] final class PublisherInput(operator: String, publisher: String, li
   def endSoFar: Terminal | Null = lock.lockedOutside(ending)
 
 private[weir] object PublisherInput:
-  private val none = new Array[Any](0)
   private val rule = "Reactive Streams, rule"
 
   def nameOf(publisher: Any): String = publisher match

@@ -1,6 +1,5 @@
 package weir.stream
 
-import java.util.Arrays
 import java.util.concurrent.Flow
 import weir.Outcome
 import weir.fiber.TaskFiber
@@ -19,9 +18,7 @@ private[weir] final class PublisherSource(
     limit: Int
 ) extends ConcurrentStage:
   private val requestAt = math.max(1, limit / 2)
-  private[stream] var batch = new Array[Any](math.min(limit, 16))
-  private var position = 0
-  private var batchEnd = 0
+  private var batch = Chunk.empty(math.min(limit, 16))
   private var hasBegun = false
 
   /** The number of elements that may be requested now. */
@@ -36,26 +33,17 @@ private[weir] final class PublisherSource(
     if !hasBegun then begin(fiber)
     if credit >= requestAt then request(fiber)
     var end: Terminal | Null = null
-    while position == batchEnd && (end eq null) do end = refill(fiber)
+    while batch.isEmpty && (end eq null) do end = refill(fiber)
     if end ne null then end
     else
-      val value = batch(position)
-      batch(position) = null
-      position += 1
       credit += 1
-      value
+      batch.next()
   }
 
   override private[stream] def takeReady(most: Int): Chunk | Null =
-    val count = math.min(most, batchEnd - position)
-    if count <= 0 then null
-    else
-      val from = batch.asInstanceOf[Array[AnyRef]]
-      val taken = Arrays.copyOfRange(from, position, position + count)
-      Arrays.fill(from, position, position + count, null)
-      position += count
-      credit += count
-      Chunk(taken.asInstanceOf[Array[Any]], count)
+    val taken = batch.take(most)
+    if taken ne null then credit += taken.count
+    taken
 
   private def begin(fiber: TaskFiber): Unit =
     if !input.begin() then
@@ -87,14 +75,15 @@ private[weir] final class PublisherSource(
   /** Takes the elements that have come. If there are none, returns the end; or else requests as
     * many as may be requested, and waits.
     */
-  private def refill(fiber: TaskFiber): Terminal | Null =
-    position = 0
-    batchEnd = input.exchange(this, fiber)
-    val end = if batchEnd == 0 then input.takeEnding(fiber) else null
-    if batchEnd == 0 && (end eq null) then
+  private def refill(fiber: TaskFiber): Terminal | Null = input.take(batch, fiber) match
+    case taken: Chunk =>
+      batch = taken
+      null
+    case end: Terminal => end
+    case null =>
       if credit > 0 then request(fiber)
       Observation.awaitInput(fiber, input.Changed): Unit
-    end
+      null
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     if hasBegun then

@@ -258,10 +258,7 @@ private[weir] final class StreamSubscription(
   private def signalAll(ready: Chunk): Unit = subscriber match
     case input: PublisherInput if !ready.hasNull => input.onReady(ready)
     case _ =>
-      var index = 0
-      while index < ready.count do
-        signal(ready.elements(index))
-        index += 1
+      while !ready.isEmpty do signal(ready.next())
 
   private def signal(value: Any): Unit =
     val receiver = subscriber

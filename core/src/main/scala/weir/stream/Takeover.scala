@@ -1,6 +1,6 @@
 package weir.stream
 
-import weir.fiber.{Locals, TaskFiber}
+import weir.fiber.TaskFiber
 import weir.runtime.Tuning
 import weir.stream.InPlace.{Free, Off, On, Running, Taken}
 import weir.{Task, WeirRuntime}
@@ -34,8 +34,10 @@ private[stream] abstract class Takeover(stage: ParEvalMapStage, rule: InPlace.Ru
   /** True if the runner that was requested is to help the consumer, whose effect takes long. */
   private var helps = false
 
-  /** The effect that the consumer has left, until a runner has entered and taken it. */
-  private var left: LeftEffect | Null = null
+  /** The result of the effect that the consumer has left, which is its `value`, until a runner has
+    * entered and taken it.
+    */
+  private var left: MapResult | Null = null
 
   // ---- when ----
 
@@ -63,7 +65,7 @@ private[stream] abstract class Takeover(stage: ParEvalMapStage, rule: InPlace.Ru
 
   /** Returns true if nothing is in flight, and no runner pulls. */
   private def isQuiet: Boolean =
-    room.inFlight == 0 && (runners.source eq MapRunners.Idle) && (stage.stopped eq null)
+    room.inFlight == 0 && (runners.source eq MapRunners.Idle)
 
   /** Returns false in an `evalOn`; with a `ContextHook`, which would have to be called twice for
     * each element; and in the test kit, where the thread of `HelperRequests` must not queue a job.
@@ -125,17 +127,21 @@ private[stream] abstract class Takeover(stage: ParEvalMapStage, rule: InPlace.Ru
       if end() != Taken then
         runners.source = MapRunners.Idle
         addInFlight()
-      left = LeftEffect(results.peek().nn, effect, fiber.locals)
-      stage.stopped.eq(null) && runners.request()
+      if !runners.isStopped then
+        val result = results.peek().nn
+        result.value = effect
+        left = result
+      runners.request()
     }
     clearInterrupt(fiber)
     if forks then runners.fork(fiber)
 
-  final def hasLeft: Boolean = left ne null
+  /** Returns true if a runner has to enter, even if there is no room. */
+  final def needsRunner: Boolean = helps || (left ne null)
 
   /** The consumer's element counts as one that a runner has taken. */
   private def addInFlight(): Unit =
-    results.add(MapResult(null)): Unit
+    results.add(MapResult(null, runners.locals)): Unit
     room.add(begins = true)
 
   /** Takes the lock: requests a runner that continues with the elements behind, unless the consumer
@@ -143,23 +149,27 @@ private[stream] abstract class Takeover(stage: ParEvalMapStage, rule: InPlace.Ru
     */
   final protected def requestHelper(runtime: WeirRuntime): Unit =
     val forks = lock.lockedOutside {
-      val isNeeded = (stage.stopped eq null) && ((runners.source eq On) || isWanted)
+      val isNeeded = (runners.source eq On) || isWanted
       if isNeeded then
         isWanted = false
         helps = true
-      isNeeded && runners.requestAny()
+      isNeeded && runners.request()
     }
     if forks then runners.submit(runtime)
 
-  /** Called by each runner that enters. Returns the effect that it has to run. */
-  final def enter(): LeftEffect | Null =
-    if stage.stopped eq null then
-      if helps && (runners.source eq On) then help()
-      helps = false
-      val taken = left
-      left = null
-      taken
-    else null
+  /** Called by each runner that enters. Returns the result of the effect that it has to run. */
+  final def enter(): MapResult | Null =
+    if helps && (runners.source eq On) then help()
+    helps = false
+    val taken = left
+    left = null
+    taken
+
+  /** Called as the stage stops. No runner enters it with an effect, or for the consumer, then. */
+  def stop(): Unit =
+    left = null
+    helps = false
+    isWanted = false
 
   private def help(): Unit =
     val found = takeOver()
@@ -181,13 +191,3 @@ private[stream] abstract class Takeover(stage: ParEvalMapStage, rule: InPlace.Ru
   protected def isWatched: Boolean
   protected def watchFirst(fiber: TaskFiber): Unit
   protected def clearInterrupt(fiber: TaskFiber): Unit
-
-/** An effect with which the consumer has begun, and which it leaves to a runner.
-  *
-  * @param locals those of upstream
-  */
-private[stream] final class LeftEffect(
-    val result: MapResult,
-    val effect: Task[Any],
-    val locals: Locals | Null
-)
