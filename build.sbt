@@ -41,6 +41,7 @@ ThisBuild / scalacOptions ++= Seq(
 val aScript = file("postgres/src/test/resources/weir/postgres/psql/dumped.sql").getAbsoluteFile
 
 val pgjdbc = "42.7.14"
+val opentelemetry = "1.61.0"
 val catsEffect = "3.7.1"
 val fs2 = "3.14.0"
 val brotli4j = "1.24.0"
@@ -83,6 +84,7 @@ lazy val root = project
     core,
     testkit,
     slf4j,
+    otel,
     csv,
     json,
     zstd,
@@ -113,7 +115,7 @@ lazy val testLimit = project
   .settings(testSettings)
   .settings(libraryDependencies += "junit" % "junit" % "4.13.2")
 
-val ruled = Seq("core", "testkit", "slf4j", "csv", "json", "zstd", "cats", "fs2Interop") ++
+val ruled = Seq("core", "testkit", "slf4j", "otel", "csv", "json", "zstd", "cats", "fs2Interop") ++
   Seq("postgres", "postgresQueue", "kafka", "program", "feeds", "cli", "lab", "bench")
 lazy val ruledModules = taskKey[File]("A line for each module that has rules, with its class path")
 
@@ -233,6 +235,32 @@ lazy val slf4j = project
     )
   )
 
+// Spans of tasks, the runtime's figures as instruments, and the context of OpenTelemetry, which
+// follows fibers.
+lazy val otel = project
+  .dependsOn(core % "compile->compile;test->test")
+  .settings(name := "weir-otel", description := "OpenTelemetry for Weir: context, spans, figures")
+  .settings(testSettings)
+  .settings(otelAgent)
+  .settings(
+    libraryDependencies ++= Seq(
+      "io.opentelemetry" % "opentelemetry-api" % opentelemetry,
+      "io.opentelemetry" % "opentelemetry-sdk-testing" % opentelemetry % Test
+    )
+  )
+
+// The Java agent of OpenTelemetry, with which a test starts a JVM. It is not on the class path.
+lazy val AgentOnly = config("agent").hide
+lazy val otelAgent = Seq(
+  ivyConfigurations += AgentOnly,
+  libraryDependencies +=
+    "io.opentelemetry.javaagent" % "opentelemetry-javaagent" % "2.31.1" % AgentOnly,
+  Test / javaOptions += {
+    val jar = update.value.select(configurationFilter("agent")).head
+    s"-Dweir.otel.agent=$jar"
+  }
+)
+
 // Formats, for streams, by libraries that are not core's business.
 lazy val csv = project
   .dependsOn(core % "compile->compile;test->test")
@@ -307,7 +335,7 @@ lazy val interopTests = project
   .settings(testkitSettings)
   .settings(libraryDependencies ++= (http4s ++ doobie :+ skunk :+ otel4s).map(_ % Test))
   .settings(
-    libraryDependencies += "io.opentelemetry" % "opentelemetry-sdk-testing" % "1.61.0" % Test
+    libraryDependencies += "io.opentelemetry" % "opentelemetry-sdk-testing" % opentelemetry % Test
   )
 
 // Splits SQL scripts and sends them to Postgres.
@@ -593,7 +621,7 @@ def runMdoc(classpath: Seq[File], arguments: Seq[String]): Unit = {
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
-  .dependsOn(core, slf4j, csv, json, zstd, cats, fs2Interop, testkit)
+  .dependsOn(core, slf4j, otel, csv, json, zstd, cats, fs2Interop, testkit)
   .dependsOn(postgres, postgresQueue, kafka)
   .enablePlugins(MdocPlugin, ScalaUnidocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
@@ -610,7 +638,7 @@ lazy val docs = project
     scalacOptions += "-Wconf:src=src_managed/.*:s",
     Compile / sourceGenerators += Def.task {
       val api = (core / Compile / unmanagedSources).value
-        .filter(file => Set("weir", "std", "io")(file.getParentFile.getName))
+        .filter(file => Set("weir", "std", "io", "metrics")(file.getParentFile.getName))
       ScaladocExamples.generate(api, (Compile / sourceManaged).value)
     },
     run / fork := true, // `./weir example`
@@ -618,7 +646,7 @@ lazy val docs = project
   )
   .settings(
     ScalaUnidoc / unidoc / unidocProjectFilter :=
-      inProjects(core, testkit, slf4j, csv, json, zstd, cats, fs2Interop) ||
+      inProjects(core, testkit, slf4j, otel, csv, json, zstd, cats, fs2Interop) ||
         inProjects(postgres, postgresQueue, kafka),
     ScalaUnidoc / unidoc / scalacOptions :=
       apiPages.value((ScalaUnidoc / unidoc / scalacOptions).value),

@@ -10,10 +10,11 @@ object TestJvms extends AutoPlugin {
   override def requires: Plugins = plugins.JvmPlugin
 
   // Two JVMs of tests for each processor, one of which waits: `Verify` has the tests of several
-  // modules side by side. With more the whole takes as long, and what has short timeouts fails.
+  // modules side by side. With more the whole takes as long, and what has short timeouts fails. One
+  // more is for Kafka's tests, which wait nearly all the time.
   override def globalSettings: Seq[Setting[_]] = Seq(
     concurrentRestrictions := Seq(
-      Tags.limitAll(2 * java.lang.Runtime.getRuntime.availableProcessors),
+      Tags.limitAll(2 * java.lang.Runtime.getRuntime.availableProcessors + 1),
       Tags.exclusiveGroup(Tags.Clean)
     )
   )

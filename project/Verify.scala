@@ -31,13 +31,15 @@ object Verify {
 
   /** Chains that run side by side. In each chain the modules of the second part begin once the
     * first has ended, and nothing else waits for anything but a free place for its JVM. As many
-    * JVMs begin at once as may run at a time; the long ones come before the short ones, of which
-    * none is alone in the end.
+    * JVMs begin at once as may run at a time. The long ones come before the short ones, of which
+    * none is alone in the end. Kafka's tests wait for brokers most of the time, so they run beside
+    * all others.
     */
   private val chains = Seq(
-    "feeds" -> Seq("testkit", "cats", "fs2Interop", "interopTests", "bench", "benchCe2"),
-    "cli" -> Seq("lab", "slf4j", "csv", "json", "zstd", "program", "testLimit", "rules"),
-    "kafka" -> (Seq("core", "postgres", "postgresQueue") ++ pages)
+    "kafka" -> Seq("postgresQueue"),
+    "core" -> Seq("postgres", "testkit", "cats", "fs2Interop", "interopTests"),
+    "cli" -> (Seq("feeds", "lab", "bench", "benchCe2", "otel", "slf4j", "csv", "json", "zstd") ++
+      Seq("program", "testLimit", "rules") ++ pages)
   ).map { case (first, later) =>
     val about = s"How these end: ${(first +: later).mkString(", ")}"
     (TaskKey[Seq[Result[Unit]]](s"${first}First", about), first, later)

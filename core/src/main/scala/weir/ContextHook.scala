@@ -1,5 +1,6 @@
 package weir
 
+import java.lang.invoke.{MethodHandle, MethodHandles, MethodType}
 import java.util.ServiceLoader
 import scala.jdk.CollectionConverters.*
 
@@ -29,6 +30,53 @@ object ContextHook:
   /** Returns all hooks on the class path, combined into one, or null if there are none. */
   private[weir] def installed: ContextHook | Null =
     of(ServiceLoader.load(classOf[ContextHook]).asScala.toVector)
+
+  /** Looks whether OpenTelemetry's context follows fibers, once, where a task is run with such a
+    * context, and warns if it does not: spans would then have wrong parents. Returns null if
+    * OpenTelemetry is not on the class path.
+    *
+    * Core does not depend on OpenTelemetry, so its methods are found by their names.
+    */
+  private[weir] final class OtelCheck private (current: MethodHandle, root: AnyRef):
+
+    /** Returns false once it has looked. */
+    def isPending(hook: ContextHook | Null): Boolean =
+      val context = now()
+      val isSet = context ne root
+      if isSet && !(hook != null && follows(hook, context)) then
+        System.err.println(
+          "weir: a task runs with a context of OpenTelemetry, which does not follow fibers: " +
+            "spans will have wrong parents. Add the module weir-otel to the class path."
+        )
+      !isSet
+
+    /** Returns true if `hook` takes `context` from one thread to another. */
+    private def follows(hook: ContextHook, context: AnyRef): Boolean =
+      val captured = hook.capture()
+      val thread = Thread.ofVirtual().unstarted { () =>
+        hook.install(captured)
+        found = now()
+      }
+      thread.start()
+      thread.join()
+      found eq context
+
+    @volatile private var found: AnyRef | Null = null
+
+    private def now(): AnyRef = current.invokeExact().asInstanceOf[AnyRef]
+
+  private[weir] object OtelCheck:
+    def make(): OtelCheck | Null =
+      try
+        val context = Class.forName("io.opentelemetry.context.Context")
+        val lookup = MethodHandles.publicLookup()
+        val returnsContext = MethodType.methodType(context)
+        val current = lookup
+          .findStatic(context, "current", returnsContext)
+          .asType(MethodType.methodType(classOf[Object]))
+        val root = lookup.findStatic(context, "root", returnsContext)
+        new OtelCheck(current, root.invokeWithArguments())
+      catch case _: Exception | _: LinkageError => null
 
   /** Combines `hooks` into one, which throws nothing. Returns null if there are none. */
   private[weir] def of(hooks: Vector[ContextHook]): ContextHook | Null = hooks match

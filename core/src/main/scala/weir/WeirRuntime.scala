@@ -76,6 +76,16 @@ class WeirRuntime private[weir] (
     */
   def onSpin(report: Spin => Unit): Unit = scheduler.spinListener = SpinReports(report)
 
+  /** Looks whether the context of OpenTelemetry follows fibers; null once it has looked, or if
+    * there is nothing to look for.
+    */
+  @volatile private[weir] var otelCheck: ContextHook.OtelCheck | Null = null
+
+  /** Called where code outside of any task runs a task. */
+  final private[weir] def entered(): Unit =
+    val check = otelCheck
+    if (check ne null) && !check.isPending(hook) then otelCheck = null
+
   /** Adds the user's lines to the errors of fibers. */
   final private[weir] def errorTraces: ErrorTraces = ErrorTrace
 
@@ -109,6 +119,7 @@ object WeirRuntime:
   /** The runtime of this JVM, with as many carriers as the JDK gives to virtual threads. */
   lazy val default: WeirRuntime =
     val runtime = hooked(Scheduler.carriersOfThisJvm, Tuning.ringCapacity, ContextHook.installed)
+    runtime.otelCheck = ContextHook.OtelCheck.make()
     DumpSignal.installAsAsked(runtime)
     runtime
 

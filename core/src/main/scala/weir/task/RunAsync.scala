@@ -18,6 +18,7 @@ private[weir] object RunAsync:
 
   /** Returns a fiber that is not submitted yet, and calls `callback` at its end. */
   def newFiber[A](task: Task[A], callback: Outcome[A] => Unit, runtime: WeirRuntime): TaskFiber =
+    runtime.entered()
     val fiber = TaskFiber(runtime, task)
     val here = ExecutionThread.here
     val hook = runtime.hook

@@ -11,6 +11,7 @@ import weir.{Outcome, Task, WeirRuntime}
 private[weir] object RunSync:
 
   def apply[A](task: Task[A], runtime: WeirRuntime): A =
+    runtime.entered()
     val here = ExecutionThread.here
     // first: it may find that there is no stack left
     val caller = CallingThread(runtime.scheduler, here)

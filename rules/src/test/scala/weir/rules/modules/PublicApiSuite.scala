@@ -21,6 +21,7 @@ class PublicApiSuite extends munit.FunSuite:
     Ruled("core", own = None),
     Ruled("testkit", own = None),
     Ruled("slf4j", "weir.slf4j"),
+    Ruled("otel", "weir.otel"),
     Ruled("csv", "weir.csv"),
     Ruled("json", "weir.json"),
     Ruled("zstd", "weir.zstd"),
