@@ -122,6 +122,7 @@ object ScaladocExamples {
        |import scala.concurrent.duration.*
        |import weir.*
        |import weir.io.*
+       |import weir.metrics.*
        |import weir.std.*
        |import Prelude.*
        |
