@@ -82,9 +82,12 @@ private[kafka] final class Assignment(
     * A start first adds the record to the count and then reads `isOpen` again. The poll thread
     * first writes `isOpen` and then reads the count. So the record is either not started, or the
     * poll thread waits for it.
+    *
+    * @param looks
+    *   false for a record shortly after one for which this was true: see `ClockLooks`
     */
-  def tryStart(): Boolean =
-    if mustWait then awaitTurn()
+  def tryStart(looks: Boolean = true): Boolean =
+    if isFull || looks && !poller.isCurrent then awaitTurn()
     if !isOpen then false
     else
       started += 1
@@ -152,7 +155,7 @@ private[kafka] final class Assignment(
     val reachesHalf = synchronized {
       if !tracker.done(offset) then false
       else
-        heldBack.remove(offset): Unit
+        if !heldBack.isEmpty then heldBack.remove(offset): Unit // a `Long` is boxed for it
         doneCount += 1
         uncommitted = doneCount - doneCommitted
         uncommitted == halfOfLimit

@@ -42,6 +42,7 @@ private[kafka] final class Chunks[K, V, R >: CommittableRecord[K, V]](
     extends Source[R]:
   private var chunk: Chunk | Null = null
   private var index = 0
+  private val looks = ClockLooks()
 
   def next()(using Task.Direct): R | Source.End =
     var found: R | Source.End | Null = null
@@ -50,6 +51,7 @@ private[kafka] final class Chunks[K, V, R >: CommittableRecord[K, V]](
       if current == null then
         chunk = queue.take()
         index = 0
+        looks.waited()
         if chunk == null then found = Source.End
       else if index < current.records.size && mayBegin(current.assignment) then
         val record = current.records.get(index)
@@ -65,7 +67,7 @@ private[kafka] final class Chunks[K, V, R >: CommittableRecord[K, V]](
     found
 
   private def mayBegin(assignment: Assignment): Boolean =
-    if startsThem then assignment.tryStart() else !assignment.isClosed
+    if startsThem then assignment.tryStart(looks.isDue()) else !assignment.isClosed
 
 private[kafka] type ChunkQueue = FairQueue[Chunk]
 

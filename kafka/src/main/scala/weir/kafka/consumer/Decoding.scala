@@ -13,11 +13,15 @@ private[kafka] type BytesRecord = ConsumerRecord[Array[Byte], Array[Byte]]
   * cannot be decoded is met in its place, and not by the poll thread, which is far ahead.
   *
   * One record at a time: a deserializer need not be safe for several threads.
+  *
+  * @param isShared
+  *   true if several readers use it at the same time
   */
 private[kafka] final class Decoding[K, V](
     brokers: String,
     private val key: Deserializer[K],
-    private val value: Deserializer[V]
+    private val value: Deserializer[V],
+    isShared: Boolean
 ) extends AutoCloseable:
   private val lock = ReentrantLock()
 
@@ -25,8 +29,15 @@ private[kafka] final class Decoding[K, V](
       record: BytesRecord,
       assignment: Assignment
   ): CommittableRecord[K, V] | UndecodableRecord =
+    if isShared then lock.lock()
+    try decoded(record, assignment)
+    finally if isShared then lock.unlock()
+
+  private def decoded(
+      record: BytesRecord,
+      assignment: Assignment
+  ): CommittableRecord[K, V] | UndecodableRecord =
     var part = "key"
-    lock.lock()
     try
       val itsKey = decode(key, record, record.key)
       part = "value"
@@ -35,7 +46,6 @@ private[kafka] final class Decoding[K, V](
       case error: Exception if !isInterrupt(error) =>
         val bytes = CommittableRecord(record, record.key, record.value, assignment)
         UndecodableRecord(bytes, KafkaFailure.undecodable(brokers, record, part, error))
-    finally lock.unlock()
 
   private def decode[A](deserializer: Deserializer[A], record: BytesRecord, bytes: Array[Byte]): A =
     if bytes == null then null.asInstanceOf[A]
@@ -58,11 +68,11 @@ private[kafka] object Decoding:
   /** Makes the deserializers of a run, and configures them. Whoever `use` makes closes them; if it
     * throws, they are closed here. **Fails** with [[KafkaFailure]] if they cannot be configured.
     */
-  def used[K, V, A](settings: ConsumerSettings[K, V], group: String)(
+  def used[K, V, A](settings: ConsumerSettings[K, V], group: String, isShared: Boolean = false)(
       use: Decoding[K, V] => A
   ): A =
     val properties = settings.toKafka(group)
-    val decoding = Decoding(settings.brokers, settings.key(), settings.value())
+    val decoding = Decoding(settings.brokers, settings.key(), settings.value(), isShared)
     try
       try
         decoding.key.configure(properties, true)

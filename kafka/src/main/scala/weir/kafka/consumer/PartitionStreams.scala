@@ -80,7 +80,7 @@ private[kafka] object PartitionStreams:
   ): Task[Source[AssignedPartition[K, V]]] = Task.onPlatformThread {
     val running = member
     running.begin()
-    Decoding.used(settings, group) { decoding =>
+    Decoding.used(settings, group, isShared = true) { decoding =>
       val target = PartitionStreams(decoding)
       val loop = Consumption.start(settings, subscription, group, target)
       running.started(loop)

@@ -1,7 +1,7 @@
 package weir.kafka.consumer
 
 import java.util.{ArrayList, Optional}
-import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import munit.FunSuite
 import org.apache.kafka.clients.consumer.{ConsumerRecord, OffsetAndMetadata}
 import org.apache.kafka.common.TopicPartition
@@ -136,7 +136,7 @@ class AssignmentSuite extends FunSuite:
     val queue = FairQueue[Chunk]()
     val assignment = assignmentWith(0)
     queue.offer(Chunk(assignment, assignment.deliver(recordsFrom(0, 10))))
-    val decoding = Decoding("", StringDeserializer(), StringDeserializer())
+    val decoding = Decoding("", StringDeserializer(), StringDeserializer(), isShared = false)
     val chunks = Chunks.failing(queue, decoding, startsThem = false)(fail("it cannot be decoded"))
     val read = Stream.fromSource(Task.delay(chunks)).take(5)
     val records = read.toVector.runSync()
@@ -147,6 +147,38 @@ class AssignmentSuite extends FunSuite:
     assert(!assignment.tryStart())
     records.head.markDone()
     assertEquals(assignment.inFlight, 0L)
+
+  test("a reader that wakes begins few records before it looks at the clock, and no chunk"):
+    val isAsleep = AtomicBoolean()
+    val poller = new QuietPoller:
+      override def isCurrent: Boolean = !isAsleep.get
+    val assignment = assignmentWith(0, limit = 10_000, poller)
+    val queue = FairQueue[Chunk]()
+    def offer(from: Long) =
+      queue.offer(Chunk(assignment, assignment.deliver(recordsFrom(from, 1000))))
+    val decoding = Decoding("", StringDeserializer(), StringDeserializer(), isShared = false)
+    def chunks = Chunks.failing(queue, decoding)(fail("it cannot be decoded"))
+
+    /** Returns the number of records that begin after the one after which it sleeps. */
+    def countAsleep(sleepAfter: Int): Int =
+      val begun = AtomicInteger()
+      val cancel = Stream
+        .fromSource(Task.delay(chunks))
+        .evalTap(_ => Task.delay(if begun.incrementAndGet() == sleepAfter then isAsleep.set(true)))
+        .drain
+        .runAsync(_ => ())
+      while !isAsleep.get do Thread.sleep(1)
+      Thread.sleep(50) // it may begin more than it should
+      val late = begun.get - sleepAfter
+      cancel()
+      isAsleep.set(false)
+      late
+    offer(0)
+    val late = countAsleep(500)
+    assert(late <= ClockLooks.most, s"$late began")
+    offer(1000)
+    offer(2000)
+    assertEquals(countAsleep(1000), 0)
 
   test("of long records fewer may wait"):
     val assignment = assignmentWith(0)

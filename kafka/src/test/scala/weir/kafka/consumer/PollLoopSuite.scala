@@ -370,7 +370,8 @@ class PollLoopSuite extends FunSuite:
         super.close(options)
         isClosed.countDown()
     consumer.schedulePollTask(() => throw KafkaException("broken"))
-    val target = PartitionStreams(Decoding("", StringDeserializer(), StringDeserializer()))
+    val decoding = Decoding("", StringDeserializer(), StringDeserializer(), isShared = true)
+    val target = PartitionStreams(decoding)
     running(consumer, target = target): _ =>
       val read = Stream.fromSource(Task.delay(target)).take(1).evalMap(_.records.drain).drain
       assertEquals(intercept[KafkaException](read.runSync()).getMessage, "broken")
