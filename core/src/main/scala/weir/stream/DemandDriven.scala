@@ -151,6 +151,22 @@ private[weir] final class BesideStage(
 
   override def atMost(count: Long): Unit = upstream.atMost(count)
 
+  override def next(fiber: TaskFiber): Any = ask(fiber) {
+    val found = requestAndAwait(fiber)
+    if Pull.isEnd(found) && !foreground.isEnd then interrupted(fiber) else found
+  }
+
+  /** Cancels the work of upstream, since the task has ended. **Waits** for that: until then the
+    * work may fail, and the consumer, which waits for the end of the stream, has that error in its
+    * place.
+    */
+  private def interrupted(fiber: TaskFiber): Any =
+    foreground.producer.stop(fiber)
+    foreground.made match
+      case _: Terminal.Canceled => Pull.End // by this stage
+      case failed: Terminal.Failed => failed
+      case _ => Pull.End
+
   protected def answer(fiber: TaskFiber): Any =
     if background.isFailed then background.made
     else if wasOver || isOver() || ends && !background.isEmpty then Pull.End

@@ -2,6 +2,7 @@ package weir
 package stream
 
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.AtomicBoolean
 import scala.concurrent.duration.*
 import weir.testkit.TestRuntime
 
@@ -9,6 +10,29 @@ import weir.testkit.TestRuntime
   * how the streams are closed.
   */
 class DemandDrivenSuite extends StreamTests:
+
+  for (form, interrupt) <- List[(String, (Stream[Int], Task[Unit]) => Stream[Int])](
+      "interruptWhen of a Deferred" -> (_.interruptWhen(_)),
+      "interruptWhen of a task" -> ((s, stop) => s.interruptWhen(stop.map(identity))),
+      "interruptWhenTrue" -> ((s, stop) => s.interruptWhenTrue(Stream.eval(stop.as(true))))
+    )
+  do
+    test(s"$form: a failure of the work that it ends is that of the stream, in its place"):
+      val boom = Boom()
+      val stop = Deferred.unsafe[Unit]
+      val (begun, stopped) = (CountDownLatch(1), CountDownLatch(1))
+      val work = Stream.eval(Task.uncancelable { _ =>
+        Task {
+          begun.countDown()
+          await(stopped)
+        }.andThen(Task.fail(boom))
+      })
+      val followed = AtomicBoolean()
+      val ended = interrupt(work, stop.get) ++ Stream.eval(Task(followed.set(true)).as(1))
+      val end = Task(await(begun)).andThen(stop.complete(())).andThen(Task(stopped.countDown()))
+      val both = Task.both(ended.drain.attempt, end)
+      assertEquals(printed(assertEquals(both.runSync()._1, Left(boom))), "")
+      assert(!followed.get)
 
   for (form, make) <- List[(String, (Stream[Int], Stream[Int]) => Stream[Any])](
       "parZip" -> (_.parZip(_)),

@@ -1,7 +1,7 @@
 package weir.kafka
 
 import java.io.{ByteArrayOutputStream, DataInputStream, DataOutputStream}
-import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.{CompletableFuture, ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
 import java.net.{InetAddress, ServerSocket, Socket}
 import org.apache.kafka.clients.consumer.KafkaConsumer as Client
 import org.apache.kafka.clients.producer.ProducerRecord
@@ -9,7 +9,7 @@ import org.apache.kafka.common.errors.RecordTooLargeException
 import org.apache.kafka.common.serialization.{IntegerDeserializer, StringDeserializer}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.{Schedule, Task}
+import weir.{Deferred, Outcome, Schedule, Task}
 
 /** Each mistake is one clear error, within ten seconds. */
 class BadInputSuite extends KafkaSuite:
@@ -88,6 +88,29 @@ class BadInputSuite extends KafkaSuite:
       eventually("the rest is committed")(TestBroker.committedCount(group, topic) == 40)
     val message = refusals.peek.getMessage
     assert(message.contains(s"does not allow the group '$group' to use '$topic'"), message)
+
+  test("a stream that ends fails if the broker refuses to commit what is done"):
+    val (topic, group) = (TestBroker.topic(1), TestBroker.name("group"))
+    TestBroker.fill(topic, 20, keys = 20)
+    val (stop, mayEnd) = (Deferred.unsafe[Unit], Deferred.unsafe[Unit])
+    val hasBegun = CountDownLatch(4)
+    val work = KafkaConsumer(saslSettings("right").copy(commitInterval = 1.hour))
+      .records(Set(topic), group)
+      .interruptWhen(stop.get)
+      .parEvalMapByKey(4)(_ => Task.delay(hasBegun.countDown()).andThen(mayEnd.get))
+      .drain
+    val ended = CompletableFuture[Outcome[Unit]]()
+    work.runAsync(outcome => ended.complete(outcome): Unit): Unit
+    hasBegun.await()
+    stop.complete(()).runSync(): Unit
+    TestBroker.withoutReading("weir", topic):
+      def another =
+        KafkaConsumer(saslSettings("right")).records(Set(topic), TestBroker.name("group"))
+      eventually("the right is taken away")(another.take(1).drain.attempt.runSync().isLeft)
+      mayEnd.complete(()).runSync(): Unit
+      ended.get(1, TimeUnit.MINUTES) match
+        case Outcome.Failed(failure: KafkaFailure) => assert(failure.isRefusal, failure.getMessage)
+        case other => fail(s"$other, with ${TestBroker.committedCount(group, topic)} committed")
 
   test("a broker that speaks another security protocol"):
     val settings = TestBroker

@@ -73,12 +73,16 @@ private[kafka] final class PollLoop(
   /** The first error, which the streams have after what was delivered. */
   private var failure: Throwable | Null = null
 
+  /** The error of the last commit; read after the thread has ended. */
+  private var notCommitted: Throwable | Null = null
+
   private val thread =
     Thread.ofPlatform().daemon().name(s"weir-kafka-poll-${options.group}").unstarted(() => run())
 
   def start(): Unit = thread.start()
 
-  /** **Waits** until the thread has committed, has left the group and has ended.
+  /** **Waits** until the thread has committed, has left the group and has ended. **Fails** if the
+    * broker refuses the last commit: nobody else would say that what is done is not committed.
     */
   def stop(): Unit =
     isStopping = true
@@ -86,6 +90,8 @@ private[kafka] final class PollLoop(
     consumer.wakeup() // not only `wake`: the last one may have ended a call that began again
     unpark()
     thread.join()
+    val error = notCommitted
+    if error != null then throw options.explain(error)
 
   /** Ends as a revoke of all partitions does: nothing begins any more, and what is in flight is
     * waited for and committed. Then the streams end.
@@ -389,12 +395,12 @@ private[kafka] final class PollLoop(
   private def finish(): Unit =
     owned.values.forEach(_.close())
     target.ended(null)
-    try
-      try if options.commits then commits.commitNow(owned.values, Commits.stopTime)
-      finally consumer.close(CloseOptions.timeout(Commits.stopTime))
+    try if options.commits then commits.commitNow(owned.values, Commits.stopTime)
+    catch case error: Throwable => notCommitted = error
+    try consumer.close(CloseOptions.timeout(Commits.stopTime))
     catch
       case later: Throwable =>
-        val first = failure
+        val first = if failure == null then notCommitted else failure
         if first != null && later != first then first.addSuppressed(later)
 
   /** After an error of the JVM: nothing is done or committed any more. The streams get the error
