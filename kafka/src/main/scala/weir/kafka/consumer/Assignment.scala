@@ -47,6 +47,9 @@ private[kafka] final class Assignment(
   @volatile private var resumeAt = 0L
   @volatile private var paused = false
 
+  /** The number of fibers in `awaitCommit`. Written under this lock. */
+  @volatile private var awaiting = 0
+
   // under this lock
   private val tracker =
     OffsetTracker(before.flatMap(commit => DoneMap.decode(commit.offset, commit.metadata)))
@@ -61,6 +64,9 @@ private[kafka] final class Assignment(
     * began, the one that covers more counts.
     */
   private var doneCommitted = 0L
+
+  /** The largest offset that was committed. */
+  private var committedOffset = -1L
 
   // poll thread only
   private var delivered = 0L
@@ -163,10 +169,24 @@ private[kafka] final class Assignment(
     if reachesHalf then poller.wake()
     if !isOpen then poller.unpark()
 
+  /** Returns true once the group's offset is after this one: no member reads it again. Returns
+    * false if the partition went before that. **Waits** for the next commit, which begins at once.
+    */
+  def awaitCommit(offset: Long): Boolean =
+    if poller.commitsRecords then
+      synchronized(awaiting += 1)
+      poller.wake()
+      synchronized {
+        try while committedOffset <= offset && owned do wait(Assignment.lookAgainMillis)
+        finally awaiting -= 1
+        committedOffset > offset
+      }
+    else true
+
   private def halfOfLimit: Long = math.max(1, uncommittedLimit / 2)
 
-  /** Returns true if a commit is due since many records are done. */
-  def wantsCommit: Boolean = uncommitted >= halfOfLimit
+  /** Returns true if a commit is due, since many records are done, or somebody waits for it. */
+  def wantsCommit: Boolean = awaiting > 0 || uncommitted >= halfOfLimit
 
   // ---- the poll thread ----
 
@@ -265,7 +285,10 @@ private[kafka] final class Assignment(
 
   def hasCommitted(commit: Assignment.ToCommit): Unit =
     committed = commit.progress
-    synchronized(countCommitted(commit.done))
+    synchronized {
+      committedOffset = math.max(committedOffset, commit.progress.offset)
+      countCommitted(commit.done)
+    }
 
   private def countCommitted(done: Long): Unit =
     if done > doneCommitted then
@@ -304,6 +327,9 @@ private[kafka] trait Poller:
     * key. True again once the group has confirmed that this member belongs to it.
     */
   def isCurrent: Boolean
+
+  /** Returns false without a group, and where transactions commit. */
+  def commitsRecords: Boolean = true
 
   /** Returns true if nothing more is fetched, since the streams have an error to come. */
   def isEnding: Boolean

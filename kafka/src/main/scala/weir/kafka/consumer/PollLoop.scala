@@ -126,6 +126,8 @@ private[kafka] final class PollLoop(
 
   def isEnding: Boolean = ending
 
+  override def commitsRecords: Boolean = options.commits
+
   /** With transactions, these find out before they begin with records. */
   def isCurrent: Boolean = !options.commits || hasNotSlept
 
