@@ -9,6 +9,7 @@ import org.apache.kafka.common.errors.{
   FencedInstanceIdException,
   GroupIdNotFoundException,
   InconsistentGroupProtocolException,
+  InvalidProducerEpochException,
   InvalidTopicException,
   ProducerFencedException,
   RecordTooLargeException,
@@ -103,7 +104,7 @@ private[kafka] object KafkaFailure:
         because(
           s"refused $who: another member has the same group.instance.id. Give each its own."
         )
-      case _: ProducerFencedException =>
+      case _: (ProducerFencedException | InvalidProducerEpochException) =>
         because(
           s"refused $who: another producer has the same transactional id. Give each its own."
         )

@@ -50,11 +50,11 @@ private[kafka] final class Transactions(
     */
   def start(): Unit = client.initTransactions()
 
-  /** Writes records and offsets in one transaction. */
+  /** Writes records and offsets in one transaction; no offsets without a group. */
   def write(
       records: Iterable[ProducerRecord[?, ?]],
       offsets: java.util.Map[TopicPartition, OffsetAndMetadata],
-      group: ConsumerGroupMetadata
+      group: ConsumerGroupMetadata | Null
   ): Task[Written] = Task.direct {
     var written: Written | Null = null
     while written == null do
@@ -78,13 +78,13 @@ private[kafka] final class Transactions(
   private def transact(
       records: Iterable[ProducerRecord[?, ?]],
       offsets: java.util.Map[TopicPartition, OffsetAndMetadata],
-      group: ConsumerGroupMetadata
+      group: ConsumerGroupMetadata | Null
   ): Task[Exception | Null] =
     var mayCommitAgain = false
     val once = Task.uninterruptible {
       client.beginTransaction()
       for record <- records do client.send(record.asInstanceOf[ProducerRecord[Any, Any]]): Unit
-      client.sendOffsetsToTransaction(offsets, group)
+      if group != null then client.sendOffsetsToTransaction(offsets, group)
       mayCommitAgain = true
       client.commitTransaction()
     }

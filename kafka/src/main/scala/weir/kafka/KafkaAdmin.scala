@@ -1,0 +1,195 @@
+package weir.kafka
+
+import java.time.Duration
+import java.util.Optional
+import java.util.concurrent.{CompletionException, ExecutionException}
+import org.apache.kafka.clients.admin.{
+  Admin,
+  AdminClientConfig,
+  ConsumerGroupDescription,
+  NewTopic,
+  OffsetSpec
+}
+import org.apache.kafka.clients.consumer.OffsetAndMetadata
+import org.apache.kafka.common.errors.TopicExistsException
+import org.apache.kafka.common.{KafkaFuture, TopicPartition}
+import scala.concurrent.duration.{DurationInt, FiniteDuration}
+import scala.jdk.CollectionConverters.*
+import weir.kafka.consumer.{DoneMap, OffsetTracker}
+import weir.{Resource, Task}
+
+/** The questions and orders to the brokers that programs need: topics, offsets, groups. For others
+  * there is `client`, Kafka's own.
+  *
+  * Each method **waits** for the brokers, at most for the timeout of the resource, and **fails**
+  * with a [[KafkaFailure]] if they do not answer, refuse, or do not have the topic.
+  *
+  * {{{
+  * KafkaAdmin.resource("localhost:9092").use { admin =>
+  *   admin.createTopic("orders", partitions = 12).andThen(admin.lag("billing"))
+  * }
+  * }}}
+  */
+final class KafkaAdmin private (val client: Admin, brokers: String):
+
+  // ---- topics ----
+
+  /** Creates a topic, and **waits** until its partitions can be read and written. Returns false if
+    * there is one of that name.
+    *
+    * @param replicas
+    *   0 for the number that the brokers choose
+    * @param properties
+    *   of the topic, such as `cleanup.policy`
+    */
+  def createTopic(
+      name: String,
+      partitions: Int,
+      replicas: Int = 0,
+      properties: Map[String, String] = Map.empty
+  ): Task[Boolean] =
+    val copies =
+      if replicas == 0 then Optional.empty[java.lang.Short]
+      else Optional.of(java.lang.Short.valueOf(replicas.toShort))
+    def topic = NewTopic(name, Optional.of(Integer.valueOf(partitions)), copies)
+      .configs(properties.asJava)
+    val made = ask(name)(client.createTopics(java.util.List.of(topic)).all)
+      .as(true)
+      .recoverWith {
+        case failure: KafkaFailure if failure.getCause.isInstanceOf[TopicExistsException] =>
+          Task.pure(false)
+      }
+    made.flatMap { isNew =>
+      val ends = (0 until partitions).map(TopicPartition(name, _) -> Position.Latest).toMap
+      // A producer that begins before its leaders serve it may hang: KAFKA-14359.
+      if isNew then offsets(ends).as(true) else Task.pure(false)
+    }
+
+  /** Deletes a topic with its records. */
+  def deleteTopic(name: String): Task[Unit] =
+    ask(name)(client.deleteTopics(java.util.List.of(name)).all).void
+
+  /** Returns the topics, but for Kafka's internal ones. */
+  def topics: Task[Set[String]] = ask("topics")(client.listTopics.names).map(_.asScala.toSet)
+
+  /** Returns the partitions of the topics. */
+  def partitions(topics: Set[String]): Task[Set[TopicPartition]] =
+    ask(topics.mkString(", "))(client.describeTopics(topics.asJava).allTopicNames).map { found =>
+      for
+        (name, topic) <- found.asScala.toSet
+        partition <- topic.partitions.asScala
+      yield TopicPartition(name, partition.partition)
+    }
+
+  // ---- offsets ----
+
+  /** Returns the offsets of these positions. */
+  def offsets(positions: Map[TopicPartition, Position]): Task[Map[TopicPartition, Long]] =
+    val known = positions.collect { case (partition, Position.Offset(offset)) =>
+      partition -> offset
+    }
+    val specs = positions.collect {
+      case (partition, Position.Earliest) => partition -> OffsetSpec.earliest
+      case (partition, Position.Latest) => partition -> OffsetSpec.latest
+      case (partition, Position.Time(at)) => partition -> OffsetSpec.forTimestamp(at.toEpochMilli)
+    }
+    if specs.isEmpty then Task.pure(known)
+    else
+      val names = specs.keySet.map(_.topic).mkString(", ")
+      ask(names)(client.listOffsets(specs.asJava).all).flatMap { found =>
+        val asked = found.asScala.toMap.map((partition, at) => partition -> at.offset)
+        val (later, none) = asked.partition(_._2 >= 0) // -1: nothing was written since that time
+        if none.isEmpty then Task.pure(known ++ later)
+        else offsets(none.map((at, _) => at -> Position.Latest)).map(known ++ later ++ _)
+      }
+
+  /** Returns the offsets that the next records of these topics will have. */
+  def endOffsets(topics: Set[String]): Task[Map[TopicPartition, Long]] =
+    partitions(topics).flatMap(all => offsets(all.iterator.map(_ -> Position.Latest).toMap))
+
+  // ---- groups ----
+
+  /** Returns the names of the groups of consumers. */
+  def groups: Task[Set[String]] = ask("groups")(client.listGroups.all).map { found =>
+    found.asScala.iterator.map(_.groupId).toSet
+  }
+
+  /** Returns the state and the members of a group. */
+  def describe(group: String): Task[ConsumerGroupDescription] =
+    ask(group)(client.describeConsumerGroups(java.util.List.of(group)).all).map(_.get(group).nn)
+
+  /** Returns the offsets that a group has committed. */
+  def committed(group: String): Task[Map[TopicPartition, Long]] =
+    commits(group).map(_.map((partition, commit) => partition -> commit.offset))
+
+  /** Sets the offsets of a group, from which it goes on. The group must have no members now.
+    *
+    * {{{
+    * admin.commit("billing", Map(TopicPartition("orders", 0) -> 0L))
+    * }}}
+    */
+  def commit(group: String, offsets: Map[TopicPartition, Long]): Task[Unit] =
+    val commits = offsets.map((partition, offset) => partition -> OffsetAndMetadata(offset))
+    ask(group)(client.alterConsumerGroupOffsets(group, commits.asJava).all).void
+
+  /** Returns the number of records that are left in the partitions in which a group has committed.
+    * Records that Weir's consumers have done beyond the committed offset are not counted.
+    */
+  def lag(group: String): Task[Map[TopicPartition, Long]] =
+    commits(group).flatMap { commits =>
+      offsets(commits.map((partition, _) => partition -> Position.Latest)).map { ends =>
+        ends.map((partition, end) => partition -> KafkaAdmin.left(commits(partition), end))
+      }
+    }
+
+  private def commits(group: String): Task[Map[TopicPartition, OffsetAndMetadata]] =
+    ask(group)(client.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata)
+      .map(_.asScala.toMap.filter(_._2 != null))
+
+  private def ask[A](of: String)(call: => KafkaFuture[A]): Task[A] =
+    Task.fromCompletionStage(call.toCompletionStage).adaptError { case error =>
+      val first = error match
+        case wrapped: (CompletionException | ExecutionException) if wrapped.getCause != null =>
+          wrapped.getCause
+        case other => other
+      KafkaAdmin.explain(brokers, of)(first)
+    }
+
+object KafkaAdmin:
+  /** Opens a client of Kafka's administration.
+    *
+    * @param timeout
+    *   the time within which the brokers must answer each request
+    * @param properties
+    *   further properties of Kafka's client, such as those for TLS and SASL
+    */
+  def resource(
+      brokers: String,
+      timeout: FiniteDuration = 8.seconds,
+      properties: Map[String, String] = Map.empty
+  ): Resource[KafkaAdmin] =
+    val own = Map(
+      AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG -> timeout.toMillis.toString,
+      AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG -> timeout.toMillis.toString
+    )
+    val all = own ++ properties + (AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG -> brokers)
+    Resource.make(Task.delay {
+      try
+        new KafkaAdmin(
+          Admin.create(all.asJava.asInstanceOf[java.util.Map[String, AnyRef]]),
+          brokers
+        )
+      catch
+        case error: Exception =>
+          throw KafkaFailure.explain(brokers, "this client", Set.empty)(error)
+    })(admin => Task.delay(admin.client.close(Duration.ZERO)))
+
+  private def explain(brokers: String, of: String)(error: Throwable): Throwable =
+    KafkaFailure.explain(brokers, "this client", Set(of))(error) match
+      case failure: KafkaFailure => failure
+      case other => KafkaFailure(s"Kafka at $brokers refused a request for '$of': $other.", other)
+
+  private def left(commit: OffsetAndMetadata, end: Long): Long =
+    DoneMap.decode(commit.offset, commit.metadata) match
+      case None => math.max(0, end - commit.offset)
+      case restored => OffsetTracker(restored).undoneUntil(end)
