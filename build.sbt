@@ -85,6 +85,7 @@ lazy val root = project
     testkit,
     slf4j,
     otel,
+    micrometer,
     csv,
     json,
     zstd,
@@ -115,8 +116,8 @@ lazy val testLimit = project
   .settings(testSettings)
   .settings(libraryDependencies += "junit" % "junit" % "4.13.2")
 
-val ruled = Seq("core", "testkit", "slf4j", "otel", "csv", "json", "zstd", "cats", "fs2Interop") ++
-  Seq("postgres", "postgresQueue", "kafka", "program", "feeds", "cli", "lab", "bench")
+val ruled = Seq("core", "testkit", "slf4j", "otel", "micrometer", "csv", "json", "zstd", "cats") ++
+  Seq("fs2Interop", "postgres", "postgresQueue", "kafka", "program", "feeds", "cli", "lab", "bench")
 lazy val ruledModules = taskKey[File]("A line for each module that has rules, with its class path")
 
 // The rules between packages and modules. Its tests check all modules, on their class files and
@@ -260,6 +261,13 @@ lazy val otelAgent = Seq(
     s"-Dweir.otel.agent=$jar"
   }
 )
+
+// The runtime's figures as meters of Micrometer.
+lazy val micrometer = project
+  .dependsOn(core % "compile->compile;test->test")
+  .settings(name := "weir-micrometer", description := "Weir's figures as meters of Micrometer")
+  .settings(testSettings)
+  .settings(libraryDependencies += "io.micrometer" % "micrometer-core" % "1.17.2")
 
 // Formats, for streams, by libraries that are not core's business.
 lazy val csv = project
@@ -624,7 +632,7 @@ def runMdoc(classpath: Seq[File], arguments: Seq[String]): Unit = {
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
-  .dependsOn(core, slf4j, otel, csv, json, zstd, cats, fs2Interop, testkit)
+  .dependsOn(core, slf4j, otel, micrometer, csv, json, zstd, cats, fs2Interop, testkit)
   .dependsOn(postgres, postgresQueue, kafka)
   .enablePlugins(MdocPlugin, ScalaUnidocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
@@ -649,7 +657,7 @@ lazy val docs = project
   )
   .settings(
     ScalaUnidoc / unidoc / unidocProjectFilter :=
-      inProjects(core, testkit, slf4j, otel, csv, json, zstd, cats, fs2Interop) ||
+      inProjects(core, testkit, slf4j, otel, micrometer, csv, json, zstd, cats, fs2Interop) ||
         inProjects(postgres, postgresQueue, kafka),
     ScalaUnidoc / unidoc / scalacOptions :=
       apiPages.value((ScalaUnidoc / unidoc / scalacOptions).value),

@@ -22,6 +22,7 @@ class PublicApiSuite extends munit.FunSuite:
     Ruled("testkit", own = None),
     Ruled("slf4j", "weir.slf4j"),
     Ruled("otel", "weir.otel"),
+    Ruled("micrometer", "weir.micrometer"),
     Ruled("csv", "weir.csv"),
     Ruled("json", "weir.json"),
     Ruled("zstd", "weir.zstd"),
