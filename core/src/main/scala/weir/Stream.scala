@@ -101,6 +101,16 @@ object Stream extends StreamValues, StreamInputs:
       s"Stream.$operator: the $name was ${DurationText(time)}. It must be more than 0."
     )
 
+  /** Returns `value`, which a function of the user has returned for an element. **Fails** if it is
+    * negative.
+    */
+  private[weir] def notNegative(operator: String, name: String, value: Long): Long =
+    if value < 0 then
+      throw IllegalArgumentException(
+        s"Stream.$operator: the $name of an element was $value. It must be at least 0."
+      )
+    value
+
   /** Emits no elements and ends.
     * {{{
     * val lines: Stream[String] = if dryRun then Stream.empty else Stream.linesOf(path)

@@ -2,7 +2,7 @@ package weir.stream
 
 import scala.annotation.unused
 import scala.collection.mutable.ArrayDeque
-import weir.Outcome
+import weir.{Outcome, Stream}
 import weir.fiber.{Suspend, TaskFiber}
 
 /** A stage whose upstream runs on a fiber of its own, the producer. The producer collects elements
@@ -18,11 +18,10 @@ private[stream] abstract class Accumulate(upstream: Pull) extends ConsumerState:
   final protected val room = WaitSlot(lock)
   private var terminal: Terminal | Null = null
 
-  /** The number of elements that the producer makes. */
-  protected var demand: Long = Long.MaxValue
-
-  @transient private val producer: ProducerFiber = new ProducerFiber:
-    protected def work(fiber: TaskFiber): Boolean = addAll(fiber)
+  @transient final protected val producer: UpstreamProducer = new UpstreamProducer(upstream):
+    protected def put(value: Any, fiber: TaskFiber): Unit = add(value, fiber)
+    protected def putReady(ready: Chunk, fiber: TaskFiber): Unit = addReady(ready, fiber)
+    override protected def readyPut(fiber: TaskFiber): Unit = readyAdded(fiber)
     protected def tell(last: Terminal, fiber: TaskFiber): Unit = lock.locked(fiber) {
       terminal = last
       consumer.wake()
@@ -62,28 +61,6 @@ private[stream] abstract class Accumulate(upstream: Pull) extends ConsumerState:
     awaitAnswer(fiber)
   }
 
-  private def addAll(fiber: TaskFiber): Boolean =
-    var left = demand
-    var isEnd = false
-    while left > 0 && !isEnd do
-      val value = upstream.next(fiber)
-      isEnd = Pull.isEnd(value)
-      if !isEnd then
-        add(value, fiber)
-        left = addAllReady(left - 1, fiber)
-    isEnd
-
-  private def addAllReady(demand: Long, fiber: TaskFiber): Long =
-    var left = demand
-    var ready = upstream.takeReady(math.min(left, Chunk.most).toInt)
-    if ready ne null then
-      while ready ne null do
-        left -= ready.count
-        addReady(ready, fiber)
-        ready = upstream.takeReady(math.min(left, Chunk.most).toInt)
-      readyAdded(fiber)
-    left
-
   /** Returns once `hasRoom`, which is evaluated under the lock, is true. Called by the producer, so
     * that it stays true until the producer adds its element.
     */
@@ -99,9 +76,6 @@ private[stream] abstract class Accumulate(upstream: Pull) extends ConsumerState:
   private def stop(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     producer.stop(fiber)
     keep(terminal, fiber, outcome)
-
-private[stream] object Accumulate:
-  object Empty
 
 /** Emits groups of `size` elements, or of those that have come within `nanos` of the first of them.
   *
@@ -120,7 +94,7 @@ private[weir] class GroupWithinStage(upstream: Pull, size: Int, nanos: Long)
 
   override def atMost(groups: Long): Unit =
     val elements = if groups > Long.MaxValue / size then Long.MaxValue else groups * size
-    demand = math.min(demand, elements)
+    producer.demand = math.min(producer.demand, elements)
     upstream.atMost(elements)
 
   final override protected def hasDue: Boolean = !isEmpty
@@ -189,9 +163,9 @@ private[weir] object GroupWithinStage:
 
 /** A stage that keeps only the latest element, for the consumer to take when it is due. */
 private[stream] abstract class LatestStage(upstream: Pull) extends Accumulate(upstream):
-  private var latest: Any = Accumulate.Empty
+  private var latest: Any = WaitSlot.Nothing
 
-  final protected def isEmpty: Boolean = latest.asInstanceOf[AnyRef] eq Accumulate.Empty
+  final protected def isEmpty: Boolean = WaitSlot.isNothing(latest)
 
   /** Under the lock, before each element: sets the time at which it is due. */
   protected def schedule(fiber: TaskFiber): Unit
@@ -210,7 +184,7 @@ private[stream] abstract class LatestStage(upstream: Pull) extends Accumulate(up
 
   final protected def take(): Any =
     val value = latest
-    latest = Accumulate.Empty
+    latest = WaitSlot.Nothing
     value
 
 /** Emits elements after which none has come for `nanos`. */
@@ -242,24 +216,20 @@ private[weir] final class BatchStage(
     first: Any => Any,
     combine: (Any, Any) => Any
 ) extends Accumulate(upstream):
-  private var state: Any = Accumulate.Empty
+  private var state: Any = WaitSlot.Nothing
   private var left = limit
 
-  private def isEmpty = state.asInstanceOf[AnyRef] eq Accumulate.Empty
+  private def isEmpty = WaitSlot.isNothing(state)
 
   protected def add(value: Any, fiber: TaskFiber): Unit =
-    val price = cost(value)
-    if price < 0 then
-      throw IllegalArgumentException(
-        s"Stream.batch: the cost of an element was $price. It must be at least 0."
-      )
+    val price = Stream.notNegative("batch", "cost", cost(value))
     awaitRoom(fiber)(isEmpty || price <= left)
     val before = lock.locked(fiber) {
       val before = state
-      state = Accumulate.Empty
+      state = WaitSlot.Nothing
       before
     }
-    val isFirst = before.asInstanceOf[AnyRef] eq Accumulate.Empty
+    val isFirst = WaitSlot.isNothing(before)
     var after = before
     try after = if isFirst then first(value) else combine(before, value)
     finally
@@ -273,7 +243,7 @@ private[weir] final class BatchStage(
 
   protected def take(): Any =
     val value = state
-    state = Accumulate.Empty
+    state = WaitSlot.Nothing
     room.wake()
     value
 

@@ -1,5 +1,6 @@
 package weir.stream
 
+import weir.Stream
 import weir.fiber.TaskFiber
 
 /** Emits groups whose weights add up to at most `limit`, of at most `size` elements, or of those
@@ -28,7 +29,7 @@ private[weir] final class GroupWeightedWithinStage(
   private var left = limit
 
   override protected def add(value: Any, fiber: TaskFiber): Unit =
-    weigh(value, 0)
+    weights(0) = weigh(value)
     position = 0
     super.add(value, fiber)
 
@@ -37,19 +38,14 @@ private[weir] final class GroupWeightedWithinStage(
     var weighed = 0
     try
       while weighed < ready.count do
-        weigh(ready(weighed), weighed)
+        weights(weighed) = weigh(ready(weighed))
         weighed += 1
     finally
       position = 0
       if weighed > 0 then super.addReady(ready.take(weighed).nn, fiber)
 
-  private def weigh(value: Any, index: Int): Unit =
-    val heavy = weight(value)
-    if heavy < 0 then
-      throw IllegalArgumentException(
-        s"Stream.groupWeightedWithin: the weight of an element was $heavy. It must be at least 0."
-      )
-    weights(index) = heavy
+  private def weigh(value: Any): Long =
+    Stream.notNegative("groupWeightedWithin", "weight", weight(value))
 
   private def fits: Boolean = isEmpty || weights(position) <= left
 

@@ -1,6 +1,6 @@
 package weir.stream
 
-import weir.Outcome
+import weir.{Outcome, Stream}
 import weir.fiber.TaskFiber
 
 /** Runs upstream on a fiber of its own, the producer: as far ahead as the buffer has room, and one
@@ -39,11 +39,7 @@ private[weir] object PrefetchStage:
   def elements(upstream: Pull, limit: Int): Pull = PrefetchStage(upstream, Buffer(limit, null))
 
   def bytes(upstream: Pull, limitBytes: Long, sizeBytes: Any => Int): Pull =
-    PrefetchStage(upstream, Buffer(limitBytes, element => checked(sizeBytes(element))))
+    PrefetchStage(upstream, Buffer(limitBytes, checked(sizeBytes)))
 
-  private def checked(sizeBytes: Int): Int =
-    if sizeBytes < 0 then
-      throw IllegalArgumentException(
-        s"Stream.prefetchBytes: the size of an element was $sizeBytes. It must be at least 0."
-      )
-    sizeBytes
+  private def checked(sizeBytes: Any => Int)(element: Any): Int =
+    Stream.notNegative("prefetchBytes", "size", sizeBytes(element)).toInt

@@ -1,5 +1,6 @@
 package weir.stream
 
+import scala.annotation.unused
 import weir.Task
 import weir.fiber.{CancelSignal, DirectCode, HoldsUserCode, TaskFiber}
 
@@ -62,35 +63,53 @@ private[stream] abstract class ProducerFiber extends HoldsUserCode:
     val begun = running
     if begun eq null then task else begun.join.flatMap(_ => task)
 
-/** Puts the elements of `upstream` into `buffer`, then `end`, or a `Terminal.Failed`. Elements that
-  * exist already upstream follow an element at once.
+/** Pulls `upstream`, and puts its elements where the stage has them. Elements that exist already
+  * upstream follow an element at once.
   */
-private[stream] final class BufferProducer(upstream: Pull, buffer: Buffer, end: Any)
-    extends ProducerFiber:
-  /** The largest number of elements that it puts; after the last of them it puts no end. Written
+private[stream] abstract class UpstreamProducer(upstream: Pull) extends ProducerFiber:
+  /** The largest number of elements that it puts; after the last of them it tells no end. Written
     * before the fiber begins.
     */
-  var demand: Long = Long.MaxValue
+  final var demand: Long = Long.MaxValue
 
-  protected def work(fiber: TaskFiber): Boolean =
+  protected def put(value: Any, fiber: TaskFiber): Unit
+  protected def takesReady: Boolean = true
+
+  /** Puts elements that upstream had already. */
+  protected def putReady(ready: Chunk, fiber: TaskFiber): Unit
+
+  /** Called after the last `putReady`: the next element has to be made. */
+  protected def readyPut(@unused fiber: TaskFiber): Unit = ()
+
+  final protected def work(fiber: TaskFiber): Boolean =
     var left = demand
     var isEnd = false
     while left > 0 && !isEnd do
       val value = upstream.next(fiber)
       isEnd = Pull.isEnd(value)
       if !isEnd then
-        buffer.put(value, fiber)
-        left -= 1
-        left -= putReady(left, fiber)
+        put(value, fiber)
+        left = if takesReady then putAllReady(left - 1, fiber) else left - 1
     isEnd
 
-  private def putReady(left: Long, fiber: TaskFiber): Int =
-    val ready =
-      if buffer.takesReady then upstream.takeReady(math.min(left, Chunk.most).toInt) else null
-    if ready eq null then 0
-    else
-      buffer.put(ready, fiber)
-      ready.count
+  private def putAllReady(demand: Long, fiber: TaskFiber): Long =
+    var left = demand
+    var ready = upstream.takeReady(math.min(left, Chunk.most).toInt)
+    if ready ne null then
+      while ready ne null do
+        left -= ready.count
+        putReady(ready, fiber)
+        fiber.checkpoint() // a collection may be large, and `putReady` may never wait
+        ready = upstream.takeReady(math.min(left, Chunk.most).toInt)
+      readyPut(fiber)
+    left
+
+/** Puts the elements of `upstream` into `buffer`, then `end`, or a `Terminal.Failed`. */
+private[stream] final class BufferProducer(upstream: Pull, buffer: Buffer, end: Any)
+    extends UpstreamProducer(upstream):
+  protected def put(value: Any, fiber: TaskFiber): Unit = buffer.put(value, fiber)
+  protected def putReady(ready: Chunk, fiber: TaskFiber): Unit = buffer.put(ready, fiber)
+  override protected def takesReady: Boolean = buffer.takesReady
 
   protected def tell(terminal: Terminal, fiber: TaskFiber): Unit =
     buffer.force(if terminal eq Terminal.Ended then end else terminal, fiber)

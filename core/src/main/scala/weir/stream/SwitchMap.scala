@@ -28,8 +28,6 @@ import weir.{Outcome, Stream}
   */
 private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
     extends ConsumerState:
-  import SwitchMapStage.Empty
-
   @transient private val outer: ProducerFiber = new ProducerFiber:
     protected def work(fiber: TaskFiber): Boolean = switchAll(fiber)
     protected def tell(terminal: Terminal, fiber: TaskFiber): Unit = lock.locked(fiber) {
@@ -42,7 +40,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
 
   // shared, under `lock`
   private var current: Inner | Null = null
-  private var slot: Any = Empty
+  private var slot: Any = WaitSlot.Nothing
 
   /** True while the consumer has used all that it has taken and waits for an element. */
   private var isAsked = false
@@ -68,7 +66,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
   protected def answer(fiber: TaskFiber): Any =
     if !isEmpty then
       val value = slot
-      slot = Empty
+      slot = WaitSlot.Nothing
       innerWaits.wake()
       value
     else if failures.nonEmpty then failures.remove(0)
@@ -78,7 +76,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
       innerWaits.wake()
       WaitSlot.Nothing
 
-  private def isEmpty: Boolean = slot.asInstanceOf[AnyRef] eq Empty
+  private def isEmpty: Boolean = WaitSlot.isNothing(slot)
 
   private def fail(failed: Terminal.Failed): Unit =
     failures += failed
@@ -97,7 +95,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
     val old = lock.locked(fiber) {
       val old = current
       current = null
-      slot = Empty
+      slot = WaitSlot.Nothing
       old
     }
     if old ne null then old.stop(fiber)
@@ -201,7 +199,3 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
       if closeError ne null then throw closeError,
       upstream.close(fiber, outcome)
     )
-
-private[weir] object SwitchMapStage:
-  /** No element. */
-  private object Empty

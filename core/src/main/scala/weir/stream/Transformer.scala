@@ -1,6 +1,7 @@
 package weir.stream
 
 import scala.collection.mutable.ArrayDeque
+import weir.Stream
 import weir.fiber.TaskFiber
 
 /** The work of a stage with a state of its own: it gets each element, and then the end, and puts
@@ -114,12 +115,12 @@ private[weir] object Transformer:
   final class Weighted[A](limit: Long, weight: A => Long) extends Groups[A, Vector[A]]:
     private var sum = 0L
     private var next = 0L
-    protected def cut(value: A): Boolean = sum + next > limit
+    protected def cut(value: A): Boolean = next > limit - sum // `sum + next` may overflow
     protected def made(group: Vector[A]): Vector[A] =
       sum = 0
       group
     override def add(value: A): Unit =
-      next = weight(value)
+      next = Stream.notNegative("chunkWeighted", "weight", weight(value))
       super.add(value)
       sum += next
 

@@ -3,6 +3,7 @@ package stream
 
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
+import scala.collection.{AbstractIterable, StrictOptimizedIterableOps}
 import scala.concurrent.duration.*
 import weir.fiber.TaskFiber
 import weir.testkit.TestRuntime
@@ -40,6 +41,32 @@ class AccumulateSuite extends StreamTests:
     within(10.seconds)(Task.foreach(1 to 3)(_ => groups.take).runSync())
     assertEquals(groups.tryTake.runSync(), None)
     consumer.nn.cancel.runSync()
+
+  for (name, operator) <- List[(String, Stream[Int] => Stream[Any])](
+      "buffer" -> (_.buffer(9, Overflow.DropOldest)),
+      "conflate" -> (_.conflate((_, b) => b)),
+      "debounce" -> (_.debounce(1.hour)),
+      "sample" -> (_.sample(1.hour))
+    )
+  do
+    test(s"$name: a cancel ends the stream, though the elements of a collection never end"):
+      val items = EndlessItems()
+      val run = operator(Stream.fromIterable(items)).evalTap(_ => Task.never).drain
+      val fiber = run.start.runSync()
+      await(items.areUsed)
+      try within(10.seconds)(fiber.cancel.runSync())
+      finally items.end = true
+
+  /** A collection that counts as one whose elements exist already, as a `Range` does. */
+  private final class EndlessItems
+      extends AbstractIterable[Int],
+        StrictOptimizedIterableOps[Int, Iterable, Iterable[Int]]:
+    val areUsed = CountDownLatch(1)
+    @volatile var end = false
+    def iterator: Iterator[Int] = Iterator.from(0).takeWhile { i =>
+      if i == 1000 then areUsed.countDown()
+      !end
+    }
 
   /** One element, then `count` times many that are ready, before which it calls `onReady`; then
     * what `after` returns.

@@ -66,6 +66,30 @@ class OperatorsSuite extends StreamTests, ScalaCheckSuite:
       for case List(group, next) <- groups.sliding(2) do assert(group.sum + next.head > limit)
     }
 
+  test("chunkWeighted: weights whose sum is larger than a Long fill groups of their own"):
+    val heavy = Stream.emits(List(Long.MaxValue, 1L, Long.MaxValue))
+    for limit <- List(1L, Long.MaxValue) do
+      val groups = heavy.chunkWeighted(limit)(identity).toList.runSync()
+      assertEquals(groups, List(Vector(Long.MaxValue), Vector(1L), Vector(Long.MaxValue)))
+
+  for (name, value, operator) <- List[(String, String, Stream[Int] => Stream[Any])](
+      ("batch", "cost", _.batch(9, _.toLong)(identity)(_ + _)),
+      ("chunkWeighted", "weight", _.chunkWeighted(9)(_.toLong)),
+      ("groupWeightedWithin", "weight", _.groupWeightedWithin(9, 1.hour)(_.toLong)),
+      ("prefetchBytes", "size", _.prefetchBytes(9)(identity))
+    )
+  do
+    test(s"$name: a $value below 0 is an error that says so"):
+      val items = Stream.emits(List(1, -3, 4))
+      for source <- List(items, items.evalTap(_ => Task.unit)) do
+        seen(operator(source)).runSync().last match
+          case error: IllegalArgumentException =>
+            assertEquals(
+              error.getMessage,
+              s"Stream.$name: the $value of an element was -3. It must be at least 0."
+            )
+          case other => fail(s"$other")
+
   property("the ends of a stream give what a list gives, and ask for no more than they need"):
     forAll(Gen.listOf(Gen.choose(-9, 9)), Gen.choose(0, 4)) { (items, n) =>
       var asked = 0

@@ -102,6 +102,27 @@ class SwitchMapSuite extends StreamTests:
       .andThen(last)
       .runSync()
 
+  test("the inner stream is closed, and then upstream, however the stream ends"):
+    val boom = Boom()
+    val failsLater = Stream.eval(Task.sleep(1.second).andThen(Task.fail(boom)))
+    val ends = List[(String, Stream[Int], Stream[Int], Stream[Int] => Task[Any])](
+      ("at its end", Stream.empty, Stream.empty, _.drain),
+      ("before its end", Stream.never, Stream.never, _.head),
+      ("as upstream fails", failsLater, Stream.never, _.drain),
+      ("as the inner stream fails", Stream.never, failsLater, _.drain),
+      ("as the consumer fails", Stream.never, Stream.never, _.evalForeach(_ => Task.fail(boom))),
+      ("as it is cancelled", Stream.never, Stream.never, _.drain.timeout(1.second))
+    )
+    for (end, outer, inner, use) <- ends do
+      val closed = ConcurrentLinkedQueue[String]()
+      def closes(name: String): Task[Unit] =
+        Task.sleep(1.second).andThen(Task(closed.add(name): Unit))
+      val stream = (Stream.emit(1) ++ outer)
+        .onFinalize(closes("upstream"))
+        .switchMap(i => (Stream.emit(i) ++ inner).onFinalize(closes("inner")))
+      TestRuntime.run(use(stream).attempt): Unit
+      assertEquals(closed.asScala.toList, List("inner", "upstream"), end)
+
   test("no stream begins for an element that comes as the stage closes"):
     @volatile var begun = false
     val late = Stream.eval(Task.uncancelable(_ => Task.sleep(1.second)))

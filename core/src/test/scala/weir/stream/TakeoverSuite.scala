@@ -13,6 +13,7 @@ import weir.runtime.{Job, Scheduler, SystemTimers}
   * all, and at random.
   */
 class TakeoverSuite extends munit.ScalaCheckSuite, InPlaceTests:
+  private val boom = Boom()
 
   /** Holds the next job that the thread `holds` queues. */
   private final class Holding extends Scheduler(2, 16):
@@ -52,6 +53,17 @@ class TakeoverSuite extends munit.ScalaCheckSuite, InPlaceTests:
     assert(!ended(fiber))
     scheduler.submit(scheduler.held.get.nn)
     assertEquals(fiber.join.runSync(), Outcome.Canceled)
+    assert(!began.get)
+
+  test("an effect that goes on after its interrupt is not handed over once another one has failed"):
+    val began = AtomicBoolean()
+    val scene = Scene(4) {
+      case 0 =>
+        intercept[InterruptedException](CountDownLatch(1).await())
+        Task.cede.andThen(Task(began.set(true))).andThen(Task.never)
+      case _ => Task.fail(boom)
+    }
+    assertEquals(scene.results.drain.attempt.runSync(), Left(boom))
     assert(!began.get)
 
   test("an effect whose runner gets no fiber fails the stream"):
@@ -100,8 +112,6 @@ class TakeoverSuite extends munit.ScalaCheckSuite, InPlaceTests:
     )
     val got = scene.results.drop(quick).take(9).toList.start.flatMap(_.joinOrFail).runSync()
     assertEquals(got, List.range(quick, quick + 9))
-
-  private val boom = Boom()
 
   private def work(kind: Int): Task[Unit] = kind match
     case 0 => Task.cede
