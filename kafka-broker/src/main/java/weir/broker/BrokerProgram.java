@@ -25,8 +25,10 @@ import sun.misc.Signal;
 import sun.misc.SignalHandler;
 
 /**
- * A Kafka of one node, broker and controller in one, that lives as long as somebody is attached to
- * it: {@code FOLDER [key=value...]}, where the keys are those of Kafka's own configuration.
+ * A node of Kafka, broker and controller in one, that lives as long as somebody is attached to it:
+ * {@code FOLDER [key=value...]}, where the keys are those of Kafka's own configuration. It is a
+ * cluster of its own, unless {@code node.id}, {@code listeners}, {@code controller.quorum.voters}
+ * and {@code weir.cluster}, the id of the cluster, say otherwise.
  *
  * <p>To be attached is to hold a connection to its attachment port, which the system closes when a
  * process ends, however it ends. So the broker outlives no user, and each user may be killed.
@@ -62,8 +64,9 @@ public final class BrokerProgram {
     try {
       Files.createDirectories(folder);
       int port = free();
+      String cluster = (String) given.remove("weir.cluster");
       Properties properties = properties(folder, port, free(), given);
-      format(folder.resolve("data"), properties);
+      format(folder.resolve("data"), properties, cluster);
       server = new KafkaRaftServer(KafkaConfig.fromProps(properties), Time.SYSTEM);
       server.startup();
       serve(folder, port);
@@ -162,12 +165,12 @@ public final class BrokerProgram {
     return all;
   }
 
-  private static void format(Path data, Properties properties) throws Exception {
+  private static void format(Path data, Properties properties, String cluster) throws Exception {
     if (Files.exists(data.resolve("meta.properties"))) return;
     PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
     new Formatter()
-        .setNodeId(1)
-        .setClusterId(Uuid.randomUuid().toString())
+        .setNodeId(Integer.parseInt(properties.getProperty("node.id")))
+        .setClusterId(cluster == null ? Uuid.randomUuid().toString() : cluster)
         .setControllerListenerName("CONTROLLER")
         .setMetadataLogDirectory(data.toString())
         .addDirectory(data.toString())

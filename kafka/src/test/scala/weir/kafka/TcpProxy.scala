@@ -8,7 +8,7 @@ import scala.jdk.CollectionConverters.*
 /** Passes connections on to a broker at a port of this machine, until it is told to cut them, or to
   * hold requests.
   */
-final class TcpProxy:
+final class TcpProxy extends AutoCloseable:
   private val server = ServerSocket(0, 50, InetAddress.getLoopbackAddress)
   private val open = ConcurrentHashMap.newKeySet[Socket]()
   @volatile private var target = 0
@@ -27,10 +27,14 @@ final class TcpProxy:
 
   def mend(): Unit = isCut = false
 
+  def close(): Unit =
+    server.close()
+    cut()
+
   @volatile private var gate: TcpProxy.Gate | Null = null
 
   /** While `body` runs, a request with this key of Kafka's protocol waits at the gate, and with it
-    * all that its connection sends later.
+    * all that its connection sends later. `anyKey` is for all requests.
     */
   def holding[A](apiKey: Int)(body: TcpProxy.Gate => A): A =
     val held = TcpProxy.Gate(apiKey)
@@ -41,9 +45,11 @@ final class TcpProxy:
       held.open()
 
   private def accept(): Unit =
-    while true do
-      val client = server.accept()
-      Thread.ofVirtual().start(() => connect(client)): Unit
+    try
+      while true do
+        val client = server.accept()
+        Thread.ofVirtual().start(() => connect(client)): Unit
+    catch case error: IOException => if !server.isClosed then throw error
 
   private def connect(client: Socket): Unit =
     try
@@ -89,8 +95,9 @@ object TcpProxy:
     def open(): Unit = opened.countDown()
 
     def pass(request: Array[Byte]): Unit =
-      if ((request(0) << 8) | request(1)) == apiKey then
+      if apiKey == anyKey || ((request(0) << 8) | request(1)) == apiKey then
         reached.countDown()
         opened.await()
 
   val offsetFetch = 9
+  val anyKey: Int = -1

@@ -31,7 +31,7 @@ object WorkerProgram:
       uncommittedLimit = uncommittedLimit,
       revokeDeadline = 2.seconds,
       connectTimeout = 1.minute, // the machine may be busy
-      properties = Map("max.poll.records" -> "50") ++
+      properties = Map("max.poll.records" -> "50", "metadata.max.age.ms" -> "2000") ++
         Option.when(protocol == GroupProtocol.Classic)("session.timeout.ms" -> "4000") ++
         Option.when(protocol == GroupProtocol.Classic)("heartbeat.interval.ms" -> "300")
     )
@@ -40,7 +40,12 @@ object WorkerProgram:
     weir.program.Attached.attach()
     val Array(what, brokers, protocol, group, topic, results, file) = arguments: @unchecked
     val reading = settings(brokers, GroupProtocol.valueOf(protocol))
-    val writing = ProducerSettings(brokers, () => StringSerializer(), () => StringSerializer())
+    val writing = ProducerSettings(
+      brokers,
+      () => StringSerializer(),
+      () => StringSerializer(),
+      connectTimeout = reading.connectTimeout
+    )
     val log = FileOutputStream(file, true)
     def work(record: CommittableRecord[String, String]): Task[Unit] =
       Task.sleep(ThreadLocalRandom.current().nextLong(4).millis).map { _ =>

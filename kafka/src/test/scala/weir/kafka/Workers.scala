@@ -16,7 +16,7 @@ final class Workers(
   private val folder = Files.createTempDirectory("weir-workers-")
   private var started = Vector.empty[Workers.Worker]
 
-  def start(): Workers.Worker =
+  def start(brokers: String = brokers): Workers.Worker =
     val file = folder.resolve(s"${started.size}.log")
     Files.createFile(file): Unit
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
