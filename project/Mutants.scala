@@ -61,8 +61,9 @@ object Mutants {
     */
   lazy val fit: Command = Command.single("mutantsFit") { (state, module) =>
     val sources = Project.extract(state).get(LocalProject(module) / Compile / scalaSource) / "weir"
+    val mutants = MutantTable.read(tables(state, module))
     val wrong = for {
-      mutant <- MutantTable.read(tables(state, module))
+      mutant <- mutants
       why <- mutant.applied(IO.read(sources / mutant.file)).left.toOption
     } yield s"mutant ${mutant.name} of $module, $why"
     wrong.foreach { text =>
@@ -70,6 +71,8 @@ object Mutants {
       Verify.Counts.failed.incrementAndGet()
       Verify.Counts.failures.add(text)
     }
+    if (mutants.nonEmpty)
+      println(s"mutants of $module: ${mutants.size - wrong.size} of ${mutants.size} fit")
     if (wrong.isEmpty) state else state.fail
   }
 
