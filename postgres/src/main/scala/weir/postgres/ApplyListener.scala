@@ -33,6 +33,16 @@ trait ApplyListener:
     */
   def stalled(script: String, position: Option[Position], waited: FiniteDuration): Unit = ()
 
+  /** Called when a command of psql prints `text`, which has a newline at its end unless it is to
+    * have none: `\echo`, `\qecho`, or for errors `\warn`.
+    */
+  def printed(script: String, text: String, isForErrors: Boolean): Unit = ()
+
+  /** Called when the command of psql at `position` only displays, and is passed over: `name` is
+    * `pset`, for example.
+    */
+  def passedOver(script: String, position: Position, name: String): Unit = ()
+
 object ApplyListener:
   /** Ignores everything. */
   val none: ApplyListener = new ApplyListener {}

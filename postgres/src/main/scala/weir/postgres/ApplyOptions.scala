@@ -26,6 +26,8 @@ import weir.std.StreamMonitor
   * @param monitor
   *   observes the stretches `split`, which reads and splits scripts ahead, and `send`, which waits
   *   for the server
+  * @param psql
+  *   the variables of psql, and the commands that are refused
   */
 final case class ApplyOptions(
     onError: OnError = OnError.Stop,
@@ -35,7 +37,8 @@ final case class ApplyOptions(
     resume: Option[Resume] = None,
     jobs: Option[MoreConnections] = None,
     stallAfter: FiniteDuration = 30.seconds,
-    monitor: Option[StreamMonitor] = None
+    monitor: Option[StreamMonitor] = None,
+    psql: PsqlOptions = PsqlOptions()
 ):
   require(
     !(singleTransaction && onError == OnError.Continue),
@@ -52,6 +55,11 @@ final case class ApplyOptions(
     "ApplyOptions: singleTransaction was set together with several connections, each of which " +
       "has a transaction of its own. Use only one of the two."
   )
+
+  /** Returns `psql` with the variable that says the same as `onError`, unless it is given. */
+  private[postgres] def psqlOptions: PsqlOptions =
+    val stops = if onError == OnError.Stop then "on" else "off"
+    psql.copy(variables = Map("ON_ERROR_STOP" -> stops) ++ psql.variables)
 
 /** Says if the statements after an error still run. */
 enum OnError:

@@ -2,7 +2,8 @@ package weir.postgres
 
 import weir.postgres.split.{Place, Tokens}
 
-/** A part of a script: a statement, or a part of any size of the data of a `COPY … FROM STDIN`.
+/** A part of a script: a statement, a part of any size of the data of a `COPY … FROM STDIN`, or a
+  * command of psql.
   *
   * A statement with `copies` is followed by any number of `CopyData`, and by one `CopyEnd`. The
   * arrays are never changed.
@@ -61,12 +62,15 @@ object Piece:
     def positionOfByte(index: Int): Position =
       val jump = jumps.filter(_.textIndex <= index).lastOption.getOrElse(Jump(0, start))
       val place = Place.at(jump.to)
-      place.move(text, jump.textIndex, index)
+      if !jump.stays then place.move(text, jump.textIndex, index)
       place.position
 
   /** The text of a statement goes on, from the byte `textIndex` on, at another place of the script.
+    *
+    * @param stays
+    *   it is the value of a variable that is at this place
     */
-  final case class Jump(textIndex: Int, to: Position)
+  final case class Jump(textIndex: Int, to: Position, stays: Boolean = false)
 
   /** Data for the COPY before it: `length` bytes of `bytes`, from `from`. It may begin and end in
     * the middle of a row.
@@ -87,3 +91,20 @@ object Piece:
   /** The end of the data, at its `\.`. */
   final class CopyEnd(val start: Position, val endOffset: Long) extends Piece:
     def sizeBytes: Int = 0
+
+  /** A command of psql, which is carried out once all pieces before it have been applied. Commands
+    * that only matter to the splitter, such as `\set` of a variable in SQL, are no pieces.
+    *
+    * @param name
+    *   its name, without the backslash
+    * @param arguments
+    *   of `echo`, `qecho` and `warn` the text to print; of `set` a name and a value; none of a
+    *   command that only displays, and is passed over
+    */
+  final class Command(
+      val name: String,
+      val arguments: List[String],
+      val start: Position,
+      val endOffset: Long
+  ) extends Piece:
+    def sizeBytes: Int = name.length + arguments.map(_.length).sum

@@ -5,6 +5,8 @@ import java.nio.file.{Files, Path}
 import java.util.concurrent.atomic.AtomicReference
 import weir.{Stream, Task}
 import weir.postgres.input.{Checksum, Recent, ScriptInput, ScriptSource}
+import weir.postgres.psql.Commands
+import weir.postgres.split.Splitter
 
 /** A script of any size, in the form that `psql -f` takes: plain, or compressed by gzip or
   * Zstandard, which is recognized by its first bytes.
@@ -34,19 +36,35 @@ final class SqlScript private (
     * **Fails** with a `ScriptException` if there is no such file, it is damaged, or cannot be
     * split; all pieces before that place have been emitted then.
     */
-  def pieces: Stream[Piece] = piecesSummed(None, 0)
+  def pieces: Stream[Piece] = piecesWith(PsqlOptions())
+
+  /** Emits the pieces, as `pieces` does, with the variables of `psql`. */
+  def piecesWith(psql: PsqlOptions): Stream[Piece] =
+    piecesSummed(() => Commands(psql), None, 0)
 
   /** Emits the pieces, as `pieces` does. The bytes are added to `sum` before their pieces are
     * emitted.
     *
+    * @param commands
+    *   carry out the commands of psql, in this script and those before it
     * @param aheadBytes
     *   the number of bytes that the reader may be ahead of the last statement applied
     */
-  private[postgres] def piecesSummed(sum: Option[Checksum], aheadBytes: Long): Stream[Piece] =
+  private[postgres] def piecesSummed(
+      commands: () => Commands,
+      sum: Option[Checksum],
+      aheadBytes: Long
+  ): Stream[Piece] =
     Stream.fromSource(Task {
       val kept = if canReopen then null else Recent(SqlScript.keepBytes + aheadBytes)
       recent = kept
-      ScriptSource(name, limits, () => ScriptInput(opening(), taken = _), sum, Option(kept))
+      ScriptSource(
+        Splitter(name, limits, commands()),
+        name,
+        () => ScriptInput(opening(), taken = _),
+        sum,
+        Option(kept)
+      )
     })
 
   /** Returns the line at the position of an error, or its part within 8 KB of it, for messages:

@@ -4,6 +4,7 @@ import weir.{Stream, Task}
 import weir.postgres.apply.Deliveries
 import weir.postgres.input.Checksum
 import weir.postgres.jobs.ParallelCopy
+import weir.postgres.psql.Commands
 
 /** Scripts that belong together. */
 object SqlScripts:
@@ -32,10 +33,12 @@ object SqlScripts:
       through: Stream[Piece] => Stream[Piece] = identity
   ): Task[ApplySummary] = Task.defer {
     options.resume.foreach(resume => refuseSameName(scripts.map(s => resume.name(s.name))))
+    val commands = Commands(options.psqlOptions)
     val sources = scripts.map(script =>
       (
         script.name,
-        (sum: Option[Checksum]) => through(script.piecesSummed(sum, aheadBytes(options))),
+        (sum: Option[Checksum]) =>
+          through(script.piecesSummed(() => commands, sum, aheadBytes(options))),
         script.sumOfFirst
       )
     )

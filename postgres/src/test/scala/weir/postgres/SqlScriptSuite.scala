@@ -183,6 +183,7 @@ class SqlScriptSuite extends WeirSuite:
         s"data ${data.length + more.toInt}" :: rest
       case (data: Piece.CopyData, rest) => s"data ${data.length}" :: rest
       case (_: Piece.CopyEnd, rest) => "end" :: rest
+      case (_: Piece.Command, rest) => "command" :: rest
     }
 
   private final class Slow(bytes: Array[Byte]) extends InputStream:

@@ -5,7 +5,7 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Option as Opt, Parameters, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.sql.{ExitCode, InputFiles, SqlJob, SqlSettings}
+import weir.cli.sql.{ExitCode, InputFiles, PsqlVariables, SqlJob, SqlSettings}
 import weir.postgres.{Prefetch, Resume}
 import weir.program.{BadInput, ByteSize, OptionValue}
 
@@ -68,6 +68,23 @@ final class Sql extends Callable[Int]:
     )
   )
   private[command] var onError: String = "stop"
+
+  @Opt(
+    names = Array("-v", "--set", "--variable"),
+    paramLabel = "NAME=VALUE",
+    description = Array(
+      "Set a variable of psql before the first script, as psql's -v does."
+    )
+  )
+  private[command] var variables: Array[String] = Array.empty
+
+  @Opt(
+    names = Array("--strict"),
+    description = Array(
+      "Refuse psql's commands that only display, such as \\d, instead of passing over them."
+    )
+  )
+  private[command] var isStrict: Boolean = false
 
   @Opt(
     names = Array("--dry-run"),
@@ -172,6 +189,7 @@ final class Sql extends Callable[Int]:
       db = Option(db),
       isSingleTransaction = isSingleTransaction,
       stopsOnError = OptionValue.choice("--on-error", onError, "stop" -> true, "continue" -> false),
+      psql = PsqlVariables.options(variables.toSeq, isStrict),
       isDryRun = isDryRun,
       isResuming = isResuming || resumeAt != null,
       resumeAt = Option(resumeAt).map(place),

@@ -1,5 +1,7 @@
 package weir.cli.sql
 
+import java.io.PrintWriter
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.AtomicLong
 import scala.concurrent.duration.*
 
@@ -8,9 +10,14 @@ import weir.cli.sql.run.ScriptCounts
 import weir.postgres.{ApplyListener, Done, Piece, Position, ScriptException, ServerNotice}
 
 /** Counts what is applied, and prints notices and errors meanwhile. */
-final class RunListener(counts: ScriptCounts, progress: Progress, errors: ErrorReport)
-    extends ApplyListener:
+final class RunListener(
+    counts: ScriptCounts,
+    progress: Progress,
+    errors: ErrorReport,
+    out: PrintWriter
+) extends ApplyListener:
   private val told = AtomicLong()
+  private val passedOver = ConcurrentHashMap.newKeySet[(String, String)]()
 
   override def usedUp(script: String, offset: Long): Unit = counts.usedUp(script, offset)
 
@@ -47,6 +54,19 @@ final class RunListener(counts: ScriptCounts, progress: Progress, errors: ErrorR
         s"$place: no answer from the server for ${waited.toSeconds} s; it may be at work, or gone"
       )
     )
+
+  override def printed(script: String, text: String, isForErrors: Boolean): Unit =
+    if isForErrors then progress.say(text.stripSuffix("\n").split("\n", -1).toSeq)
+    else
+      progress.say(Nil)
+      out.print(text)
+      out.flush()
+
+  override def passedOver(script: String, position: Position, name: String): Unit =
+    if passedOver.add((script, name)) then
+      progress.say(
+        Seq(s"$script:$position: \\$name only displays, and is passed over (once a script told)")
+      )
 
   /** Returns the number of notices that were not printed. */
   def noticesLeftOut: Long = (told.get - RunListener.mostNotices).max(0)

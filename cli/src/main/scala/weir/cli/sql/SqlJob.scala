@@ -25,7 +25,7 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
     ErrorText(columns, ErrorText.isColoured(isTerminal, sys.env)),
     (name, position) => scripts.find(_.name == name).flatMap(_.lineAt(position))
   )
-  private val listener = RunListener(counts, progress, errors)
+  private val listener = RunListener(counts, progress, errors, out)
 
   private val monitor = Option.when(settings.showsStages)(StreamMonitor.unsafe())
 
@@ -103,7 +103,8 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
       slowest = settings.slowest.getOrElse(if isTerminal then SqlJob.usualSlowest else 0),
       resume = Option.when(settings.isResuming)(Resume(at = settings.resumeAt, found = tellFound)),
       jobs = Option.when(settings.jobs > 1)(MoreConnections(settings.jobs, more)),
-      monitor = monitor
+      monitor = monitor,
+      psql = settings.psql
     )
     SqlScripts.applyTo(connection, scripts.toList, options, listener, timed)
 
@@ -144,7 +145,7 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
     val counting = Task.direct:
       for script <- scripts do
         var end = 0L
-        for piece <- timed(script.pieces) do
+        for piece <- timed(script.piecesWith(settings.psql)) do
           counted.add(piece)
           end = piece.endOffset
           counts.split(counted.statements, counted.rows)

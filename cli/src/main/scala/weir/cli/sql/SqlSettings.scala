@@ -2,7 +2,7 @@ package weir.cli.sql
 
 import java.nio.file.{Files, Path}
 
-import weir.postgres.{Prefetch, Resume, ScriptLimits, SqlScript}
+import weir.postgres.{Prefetch, PsqlOptions, Resume, ScriptLimits, SqlScript}
 import weir.program.BadInput
 
 /** The settings of `weir sql`: its options, checked and complete.
@@ -21,6 +21,7 @@ final case class SqlSettings(
     db: Option[String],
     isSingleTransaction: Boolean,
     stopsOnError: Boolean,
+    psql: PsqlOptions,
     isDryRun: Boolean,
     isResuming: Boolean,
     resumeAt: Option[Resume.Place],

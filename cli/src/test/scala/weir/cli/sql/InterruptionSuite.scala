@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import munit.FunSuite
 
 import weir.cli.sql.run.ScriptCounts
-import weir.postgres.Prefetch
+import weir.postgres.{Prefetch, PsqlOptions}
 
 class InterruptionSuite extends FunSuite:
   private val file =
@@ -18,6 +18,7 @@ class InterruptionSuite extends FunSuite:
     db = None,
     isSingleTransaction = isSingleTransaction,
     stopsOnError = true,
+    psql = PsqlOptions(),
     isDryRun = false,
     isResuming = false,
     resumeAt = None,

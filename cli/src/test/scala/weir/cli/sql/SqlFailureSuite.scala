@@ -89,10 +89,10 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
     assertEquals(weir("--db", url, "--single-transaction", s"$good").code, 0)
 
   folder.test("a script that cannot be split looks like one that the server refuses"): folder =>
-    val result = applied(folder, newDatabase(), "SELECT 1;\n  \\d t\n")
+    val result = applied(folder, newDatabase(), "SELECT 1;\n  \\gset t\n")
     assertEquals(result.code, 3)
     assert(clue(result.err).startsWith(s"$folder/script.sql:2:3: ERROR: "))
-    assert(clue(result.err).contains("\n  \\d t\n  ^\n"))
+    assert(clue(result.err).contains("\n  \\gset t\n  ^\n"))
 
   folder.test("a statement over --max-statement is refused with its place, and how to raise that"):
     folder =>

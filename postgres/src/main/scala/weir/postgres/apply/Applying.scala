@@ -15,6 +15,7 @@ private[postgres] final class Applying(
   import Applying.*
 
   private val counts = SummaryCounts(options.slowest)
+  private val commands = CommandRunner(options, listener)
   @volatile private var script = ""
   @volatile private var current: Piece.Statement | Null = null
   private var copy: Copy | Null = null
@@ -47,6 +48,7 @@ private[postgres] final class Applying(
     val applied = Task.direct {
       session.run("SET client_min_messages = warning").await: Unit
       if options.singleTransaction then session.run("BEGIN").await: Unit
+      commands.begin(scripts.headOption.fold("")(_._1))
       for (name, pieces) <- scripts do applyOne(name, pieces)
       calls.begin()
       finish(inTransaction)
@@ -96,6 +98,8 @@ private[postgres] final class Applying(
     case end: Piece.CopyEnd =>
       endCopy(end)
       copy = null
+    case command: Piece.Command =>
+      if !delivery.isSkipping(command.start) then commands.run(script, command)
 
   private def deliverData(data: Piece.CopyData)(using Task.Direct): Unit =
     val open = copy
@@ -153,7 +157,7 @@ private[postgres] final class Applying(
         failed(error, session.connectionLost)
 
   private def failed(error: ScriptException, connectionLost: Boolean): Unit =
-    if options.onError == OnError.Stop || connectionLost then throw error
+    if commands.stopsOnError || connectionLost then throw error
     if copy ne null then copy.nn.refused = true
     counts.addError()
     listener.failed(error)

@@ -1,7 +1,7 @@
 package weir.postgres.apply
 
 import weir.Task
-import weir.postgres.{Done, Piece, Session}
+import weir.postgres.{Done, Piece, Position, Session}
 
 /** Delivers the pieces of a script to the server: unchanged, over several connections, or with a
   * record in a journal. `Applying` calls one method at a time, in the order of the script.
@@ -15,6 +15,11 @@ private[postgres] trait Delivery:
 
   /** After the last piece of a script. */
   def end: Task[Unit]
+
+  /** Returns true if an earlier run has come further than this place, and so has printed what the
+    * script prints here.
+    */
+  def isSkipping(at: Position): Boolean = false
 
   def statement(piece: Piece.Statement): Task[Option[Done]]
 

@@ -3,7 +3,7 @@ package weir.postgres.apply
 import java.security.SecureRandom
 import java.util.HexFormat
 import weir.Task
-import weir.postgres.{Done, Piece, Resume}
+import weir.postgres.{Done, Piece, Position, Resume}
 import weir.postgres.input.Checksum
 import weir.postgres.jobs.CopyTarget
 import weir.postgres.journal.{Journal, Journaled, ScriptKey}
@@ -42,6 +42,8 @@ private[postgres] final class JournalDelivery(
   }
 
   def end: Task[Unit] = Task.direct(current.nn.end())
+
+  override def isSkipping(at: Position): Boolean = current.nn.isSkipping(at)
 
   def statement(piece: Piece.Statement): Task[Option[Done]] =
     Task.direct(current.nn.statement(piece))

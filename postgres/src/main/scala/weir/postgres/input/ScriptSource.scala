@@ -4,7 +4,7 @@ import java.io.IOException
 import java.util.Arrays
 import weir.Task
 import weir.io.Source
-import weir.postgres.{Piece, Position, ScriptException, ScriptLimits}
+import weir.postgres.{Piece, Position, ScriptException}
 import weir.postgres.split.Splitter
 
 /** Reads a script block by block, and splits it.
@@ -15,15 +15,14 @@ import weir.postgres.split.Splitter
   *   keeps the latest bytes
   */
 private[postgres] final class ScriptSource(
+    splitter: Splitter,
     name: String,
-    limits: ScriptLimits,
     open: () => ScriptInput,
     sum: Option[Checksum],
     recent: Option[Recent]
 ) extends Source[Piece]:
   import ScriptSource.Block
 
-  private val splitter = Splitter(name, limits)
   private var input: ScriptInput | Null = null
   private var isRead = false // to its end
 

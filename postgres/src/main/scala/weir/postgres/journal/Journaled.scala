@@ -2,7 +2,7 @@ package weir.postgres.journal
 
 import scala.concurrent.duration.*
 import weir.Task
-import weir.postgres.{Done, Piece, Resume, ScriptException, Session}
+import weir.postgres.{Done, Piece, Position, Resume, ScriptException, Session}
 import weir.postgres.input.Checksum
 import weir.postgres.jobs.{CopyTarget, MissingParts}
 import weir.postgres.protocol.{SessionState, SessionWatch}
@@ -61,6 +61,9 @@ private[postgres] final class Journaled(
     entry = journal.open(patience, isTold = go.nonEmpty).await
     skipping.begin(entry)
     entry
+
+  /** Returns true if an earlier run has applied the piece after this place. */
+  def isSkipping(at: Position): Boolean = skipping.isAt(at, pieces)
 
   /** Applies a statement that is no COPY, and returns its result; none if it was applied before. */
   def statement(statement: Piece.Statement)(using Task.Direct): Option[Done] =

@@ -1,7 +1,7 @@
 package weir.postgres.journal
 
 import java.util.Arrays
-import weir.postgres.{Piece, Resume, ScriptException, Secrets}
+import weir.postgres.{Piece, Position, Resume, ScriptException, Secrets}
 import weir.postgres.input.Checksum
 
 /** Decides which pieces of a script were applied by earlier runs, and checks that they have not
@@ -36,6 +36,11 @@ private[postgres] final class Skipping(
         case Some(at) => at.isAfter(statement.start.line, statement.start.column)
         case None => entry.exists(entry => pieces < entry.pieces || mustStop(entry, statement))
     skips
+
+  /** Returns true if a statement at this place, after `pieces` pieces, is skipped. */
+  def isAt(place: Position, pieces: Long): Boolean = skips && (go match
+    case Some(at) => at.isAfter(place.line, place.column)
+    case None => entry.exists(pieces < _.pieces))
 
   /** Returns true if the statement is in doubt and must not run. The next statement then completes
     * the message with its position.

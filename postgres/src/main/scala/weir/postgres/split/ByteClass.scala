@@ -17,6 +17,7 @@ private[split] object ByteClass:
   final val Backslash = 12
   final val Nul = 13
   final val Dot = 14
+  final val Colon = 15
 
   private val table: Array[Byte] = Array.tabulate(256)(value => classOf(value).toByte)
 
@@ -26,6 +27,11 @@ private[split] object ByteClass:
   def continuesWord(byte: Byte): Boolean =
     val is = of(byte)
     is == Letter || is == Digit || is == Dollar
+
+  /** Returns true if the name of a variable of psql may hold `byte`. */
+  def isOfVariable(byte: Byte): Boolean =
+    val is = of(byte)
+    is == Letter || is == Digit
 
   /** As in psql 15: not the vertical tab. */
   def isSpace(byte: Byte): Boolean = of(byte) == Space
@@ -45,6 +51,7 @@ private[split] object ByteClass:
     case ';' => Semicolon
     case '\\' => Backslash
     case '.' => Dot
+    case ':' => Colon
     case '_' => Letter
     case _ if value >= 128 || value >= 'a' && value <= 'z' || value >= 'A' && value <= 'Z' => Letter
     case _ if value >= '0' && value <= '9' => Digit

@@ -1,6 +1,8 @@
 package weir.postgres.split
 
+import java.nio.charset.StandardCharsets.ISO_8859_1
 import scala.annotation.switch
+import weir.postgres.psql.{CommandProblem, Commands}
 import weir.postgres.{Piece, Position}
 
 /** Reads statements as psql does: decides by the tokens of `TokenScanner` where each begins and
@@ -8,17 +10,20 @@ import weir.postgres.{Piece, Position}
   *
   * It never looks ahead, so the input may end after any byte.
   */
-private[split] final class Lexer(errors: ScriptErrors):
+private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
   import Lexer.*
 
   private val text = StatementText()
-  private val scanner = TokenScanner()
+  private val scanner = TokenScanner(findsVariables = true)
   private val classifier = StatementClassifier()
-  private val command = MetaCommand(errors)
+  private val command = MetaCommand(errors, commands)
 
   private var run: Run = Run(Position.start)
   private var reading = Between
   private var isEnded = false
+  private var isCommandEnded = false
+  private var restOfLine: Run | Null = null
+  private var values = List.empty[Value] // of variables, the one that is read first
 
   // of the statement
   private var hasToken = false // something other than comments
@@ -28,31 +33,54 @@ private[split] final class Lexer(errors: ScriptErrors):
   private var partAt = 0 // after the last `\;`
   private var isJoined = false // it has a `\;`
 
-  /** Reads on. True if a statement has ended, which `statement` then is; false if the bytes are
-    * used.
-    */
+  /** Reads on. True if a statement or a command has ended; false if the bytes are used. */
   def read(from: Run): Boolean =
-    run = from
     isEnded = false
+    isCommandEnded = false
+    var goesOn = true
+    while goesOn do
+      val before = values
+      readOn(before.headOption.fold(from)(_.run))
+      goesOn = !isEnded && !isCommandEnded && ((values ne before) || before.nonEmpty)
+      if goesOn && (values eq before) then
+        endVariable()
+        if values eq before then values = values.tail
+    isEnded || isCommandEnded
+
+  /** Reads on, up to an end or to a variable that is replaced. */
+  private def readOn(from: Run): Unit =
+    run = from
+    val before = values
     if reading == InStatement then resume(from.index)
     val bytes = from.bytes
     val end = from.end
     var i = from.index
-    while i < end && !isEnded do
+    while i < end && !isEnded && !isCommandEnded && (values eq before) do
       i = reading match
         case Between => between(bytes, i, end)
         case InStatement => tokens(bytes, i, end)
         case LeadingLine => leadingLine(bytes, i, end)
         case Backslash => backslash(bytes, i)
-        case Meta => meta(bytes, i)
+        case Meta => meta(bytes, i, end)
     from.index = i
     if !isEnded then
       text.pause(end)
       if text.isBegun then errors.checkLength(text.length(end), text.start)
-    isEnded
 
   /** Returns true if the statement that has ended is more than comments. */
   def isStatement: Boolean = hasToken
+
+  /** Returns true if a command has ended, and no statement. */
+  def isCommand: Boolean = isCommandEnded
+
+  /** Returns the next piece of the command that has ended; null if there is no more. */
+  def nextOfCommand(endOffset: Long): Piece.Command | Null = command.next(endOffset)
+
+  /** Returns the rest of the command's line, if it is not in the run that has been read. */
+  def takeRestOfLine(): Run | Null =
+    val rest = restOfLine
+    restOfLine = null
+    rest
 
   /** The statement that has ended. Called once, before reading on. */
   def take(endOffset: Long): Piece.Statement =
@@ -63,18 +91,38 @@ private[split] final class Lexer(errors: ScriptErrors):
         "COPY … FROM STDIN is joined with other statements by \\;",
         Some("Write ; instead, so that each is sent by itself.")
       )
+    if classifier.isCopy && run.stays then
+      errors.fail(
+        run.position(0),
+        "COPY … FROM STDIN in the value of a variable",
+        Some("Write its semicolon in the script, on the line before the data.")
+      )
     val statement = text.statement(at, classifier.isCopy, endOffset)
     text.abandon()
     statement
 
   def skip(): Unit = text.abandon()
 
+  /** The end of the script ends the command or the variable that is being read. True if there is
+    * one, and `read` is to go on.
+    */
+  def finishCommand(): Boolean =
+    isEnded = false
+    isCommandEnded = false
+    if reading == Backslash || reading == Meta then endCommand(run.index, isInRun = false): Unit
+    else endVariable()
+    isCommandEnded || values.nonEmpty
+
+  /** Ends the variable that is being read, if its name is all that is left. */
+  private def endVariable(): Unit =
+    if reading == InStatement && scanner.isInVariable then finishTokens(text.length(run.index))
+
   /** The end of the script: fails if something is open. True if a statement has ended with it. */
   def finish(): Boolean =
     isEnded = false
+    isCommandEnded = false
     val at = run.index
-    if reading == Backslash || reading == Meta then command.end()
-    else if reading == InStatement then finishTokens(text.length(at))
+    if reading == InStatement then finishTokens(text.length(at))
     reading = Between
     if text.isBegun then
       if parentheses > 0 then fail(parenthesisAt, "unclosed \"(\"")
@@ -90,6 +138,7 @@ private[split] final class Lexer(errors: ScriptErrors):
       i = scanner.read(TokenScanner.end, i, TokenScanner.end.length)
       scanner.kind match
         case Token.Word => word()
+        case Token.Variable => variable(run.index)
         case Token.None | Token.LineComment | Token.Semicolon => ()
         case _ => token()
     val problem = scanner.unended
@@ -125,13 +174,15 @@ private[split] final class Lexer(errors: ScriptErrors):
 
   private def tokens(bytes: Array[Byte], from: Int, end: Int): Int =
     var i = from
-    while i < end && reading == InStatement do
+    val before = values
+    while i < end && reading == InStatement && (values eq before) do
       i = scanner.read(bytes, i, end)
       (scanner.kind: @switch) match
         case Token.None => ()
         case Token.Word => word()
         case Token.Semicolon => semicolon(i - 1)
         case Token.Backslash => beginCommand(i - 1): Unit
+        case Token.Variable => variable(i)
         case Token.LineComment => if scanner.until == 2 then beginLeadingLine()
         case Token.Nul => nul(i - 1)
         case _ => token()
@@ -154,6 +205,23 @@ private[split] final class Lexer(errors: ScriptErrors):
       if parentheses == 0 then parenthesisAt = scanner.from
       parentheses += 1
     else if scanner.kind == Token.Close && parentheses > 0 then parentheses -= 1
+
+  /** Replaces the variable that ends before `at`, if it is set: its value is read next. */
+  private def variable(at: Int): Unit =
+    val name = String(text.between(scanner.from, scanner.until), ISO_8859_1)
+    val place = run.positionFrom(at - name.length)
+    val value =
+      if values.exists(_.name == name) then null
+      else
+        try commands.variables.valueOf(name)
+        catch case problem: CommandProblem => errors.fail(place, problem)
+    if value eq null then token()
+    else
+      text.cut(scanner.from)
+      val bytes = value.getBytes(ISO_8859_1)
+      val in = Run(place, stays = true)
+      in.follow(bytes, 0, bytes.length)
+      values = Value(name, in) :: values
 
   private def semicolon(at: Int): Unit =
     classifier.other()
@@ -182,6 +250,12 @@ private[split] final class Lexer(errors: ScriptErrors):
     i
 
   private def beginCommand(at: Int): Int =
+    if run.stays then
+      errors.fail(
+        run.position(at),
+        "a backslash in the value of a variable",
+        Some("Write the command, or the semicolon, in the script.")
+      )
     if text.isBegun then errors.checkLength(text.length(at), text.start)
     command.begin(run.position(at))
     text.pause(at)
@@ -208,16 +282,25 @@ private[split] final class Lexer(errors: ScriptErrors):
     classifier.begin()
     scanner.passOver(false)
 
-  /** A meta-command takes the rest of its line, which is in no text. */
-  private def meta(bytes: Array[Byte], i: Int): Int =
-    if bytes(i) == '\n' then
-      command.end()
-      if text.isBegun then resume(i)
-      to(if text.isBegun then InStatement else Between, i)
+  /** A command ends with its line at the latest. */
+  private def meta(bytes: Array[Byte], from: Int, end: Int): Int =
+    var i = from
+    while i < end && bytes(i) != '\n' && bytes(i) != 0 do i += 1
+    command.take(bytes, from, i)
+    if i == end then i
     else if bytes(i) == 0 then nul(i)
+    else endCommand(i, isInRun = true)
+
+  /** Carries out the command, whose line ends before `at`, and returns the index to go on at. */
+  private def endCommand(at: Int, isInRun: Boolean): Int =
+    val left = command.run()
+    isCommandEnded = true
+    reading = if text.isBegun then InStatement else Between
+    if left == 0 then at
+    else if isInRun && left <= at then at - left
     else
-      command.take(bytes(i))
-      i + 1
+      restOfLine = command.rest(left)
+      if isInRun then at + 1 else at
 
   private def to(next: Int, index: Int): Int =
     reading = next
@@ -236,6 +319,9 @@ private[split] final class Lexer(errors: ScriptErrors):
     text.statement(at, copies = false, 0).positionOfByte(textIndex)
 
 private[split] object Lexer:
+  /** The value of a variable, which is read where the variable was. */
+  private final class Value(val name: String, val run: Run)
+
   private final val Between = 0 // no statement has begun
   private final val InStatement = 1
   private final val LeadingLine = 2 // in a comment before a statement

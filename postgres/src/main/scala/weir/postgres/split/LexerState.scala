@@ -36,3 +36,11 @@ private[split] object LexerState:
   final val Exponent = 25 // INITIAL, real
   final val SignedExponent = 26 // INITIAL, real or realfail
   final val Digits = 27 // INITIAL, param; real, in its exponent
+
+  // INITIAL, the rules of variables
+  final val Colon = 28
+  final val ColonName = 29 // :name
+  final val ColonText = 30 // :'name'
+  final val ColonQuoted = 31 // :"name"
+  final val ColonBrace = 32 // :{
+  final val ColonTest = 33 // :{?name}

@@ -1,52 +1,60 @@
 package weir.postgres.split
 
-import java.nio.charset.StandardCharsets.UTF_8
-import weir.postgres.Position
+import java.nio.charset.StandardCharsets.ISO_8859_1
+import weir.postgres.{Piece, Position}
+import weir.postgres.psql.{CommandProblem, Commands}
 
-/** A backslash outside of quotes with the rest of its line: `\restrict` and `\unrestrict` are
-  * nothing to a program that runs no meta-commands at all, and are skipped; all others are refused
-  * by name.
+/** A backslash outside of quotes with the rest of its line: a command of psql, and what follows it.
   */
-private[split] final class MetaCommand(errors: ScriptErrors):
-  private val line = new Array[Byte](MetaCommand.LineBytes)
+private[split] final class MetaCommand(errors: ScriptErrors, commands: Commands):
+  private var line = new Array[Byte](MetaCommand.usualBytes)
   private var length = 0
   private var start = Position.start
+  private var later = List.empty[Commands.Later]
 
   def begin(at: Position): Unit =
     start = at
     length = 0
 
-  /** A byte of the line after the backslash. */
-  def take(byte: Byte): Unit =
-    if length < line.length then line(length) = byte
-    length = math.min(length + 1, line.length + 1)
+  /** Takes the bytes of the line from `from` to `until`. */
+  def take(bytes: Array[Byte], from: Int, until: Int): Unit =
+    val count = until - from
+    errors.checkLength(length + count, start)
+    if length + count > line.length then
+      line = java.util.Arrays.copyOf(line, math.max(length + count, line.length * 2))
+    System.arraycopy(bytes, from, line, length, count)
+    length += count
 
-  /** The line has ended. */
-  def end(): Unit =
-    val text = String(line, 0, math.min(length, line.length), UTF_8)
-    val name = text.takeWhile(c => !c.isWhitespace && c != '\\')
-    val rest = text.drop(name.length).trim
-    if name == "." then
-      errors.fail(
-        start,
-        "end-of-copy marker outside COPY data",
-        Some(
-          "Is the COPY … FROM STDIN before it missing, or has its data ended at an earlier line " +
-            "\\. already?"
-        )
-      )
-    if name != "restrict" && name != "unrestrict" then
-      errors.fail(
-        start,
-        s"meta-command \\$name is not supported",
-        Some("Only \\restrict and \\unrestrict are accepted, and skipped. psql runs the others.")
-      )
-    if length > line.length || !rest.matches("[A-Za-z0-9]+") then
-      errors.fail(
-        start,
-        s"\\$name takes one word of letters and digits, and nothing more on its line",
-        Some("Text after it would not be run.")
-      )
+  /** Carries out the command, now that its line has ended. Returns the number of bytes of the line
+    * that follow it.
+    */
+  def run(): Int =
+    val text = String(line, 0, length, ISO_8859_1)
+    if Commands.nameOf(text) == "." then errors.noCopy(start)
+    try
+      val done = commands.run(text)
+      later = done.later
+      length - done.end
+    catch case problem: CommandProblem => errors.fail(start, problem)
+
+  /** Returns the next command to run after the statements before it; null if there is none. */
+  def next(endOffset: Long): Piece.Command | Null = later match
+    case Nil => null
+    case first :: rest =>
+      later = rest
+      Piece.Command(first.name, first.arguments, start, endOffset)
+
+  /** Returns the last `count` bytes of the line and a newline, at their position. */
+  def rest(count: Int): Run =
+    val place = Place.at(start)
+    place.column += 1
+    place.offset += 1
+    place.move(line, 0, length - count)
+    val bytes = java.util.Arrays.copyOfRange(line, length - count, length + 1)
+    bytes(count) = '\n'
+    val run = Run(place.position)
+    run.follow(bytes, 0, bytes.length)
+    run
 
 private[split] object MetaCommand:
-  private final val LineBytes = 256
+  private final val usualBytes = 256

@@ -2,8 +2,12 @@ package weir.postgres.split
 
 import weir.postgres.Position
 
-/** Bytes that are contiguous in the script, and their position. */
-private[split] final class Run(start: Position):
+/** Bytes that are contiguous in the script, and their position.
+  *
+  * @param stays
+  *   the bytes stand for a variable at this place of the script: all of them have its position
+  */
+private[split] final class Run(start: Position, val stays: Boolean = false):
   private val place = Place.at(start)
   private var placed = 0 // the index that `place` is for
 
@@ -21,13 +25,18 @@ private[split] final class Run(start: Position):
 
   def isSpent: Boolean = index == end
 
-  def offset(at: Int): Long = place.offset + (at - placed)
+  def offset(at: Int): Long = if stays then start.offset else place.offset + (at - placed)
 
   /** Returns the position of a byte. It must not be before a byte that was asked for earlier. */
   def position(at: Int): Position =
-    place.move(bytes, placed, at)
-    placed = at
-    place.position
+    if stays then start
+    else
+      place.move(bytes, placed, at)
+      placed = at
+      place.position
+
+  /** Returns the position of a byte, or of the first one after it that may be asked for. */
+  def positionFrom(at: Int): Position = position(at.max(placed))
 
   /** Returns the position of a byte, for a caller that has counted the newlines since `placed`, the
     * byte of the last position.

@@ -1,5 +1,7 @@
 package weir.postgres.split
 
+import java.nio.charset.StandardCharsets.{ISO_8859_1, UTF_8}
+import weir.postgres.psql.CommandProblem
 import weir.postgres.{Position, ScriptException, ScriptLimits}
 
 /** The errors about a script that cannot be split. */
@@ -14,6 +16,19 @@ private[split] final class ScriptErrors(script: String, limits: ScriptLimits):
     Some(
       "Is this a UTF-16 file, or an archive? A script must be text in an encoding that extends " +
         "ASCII, such as UTF-8."
+    )
+  )
+
+  /** The names in a problem are bytes of the script. */
+  def fail(at: Position, problem: CommandProblem): Nothing =
+    fail(at, String(problem.problem.getBytes(ISO_8859_1), UTF_8), Some(problem.hint))
+
+  def noCopy(at: Position): Nothing = fail(
+    at,
+    "end-of-copy marker outside COPY data",
+    Some(
+      "Is the COPY … FROM STDIN before it missing, or has its data ended at an earlier line " +
+        "\\. already?"
     )
   )
 

@@ -1,6 +1,7 @@
 package weir.postgres.split
 
-import weir.postgres.{Piece, Position, ScriptLimits}
+import weir.postgres.psql.Commands
+import weir.postgres.{Piece, Position, PsqlOptions, ScriptLimits}
 
 /** Splits a script, block by block, into statements and the data of its copies.
   *
@@ -14,22 +15,30 @@ import weir.postgres.{Piece, Position, ScriptLimits}
   * @param script
   *   the name of the script in errors
   */
-final class Splitter(script: String, limits: ScriptLimits = ScriptLimits.default):
+final class Splitter private[postgres] (
+    script: String,
+    limits: ScriptLimits,
+    commands: Commands
+):
   import Splitter.*
 
   private val errors = ScriptErrors(script, limits)
   private val preamble = Preamble(errors)
-  private val lexer = Lexer(errors)
+  private val lexer = Lexer(errors, commands)
   private val copy = CopyScan()
   private val restOfLine = RestOfLine(errors)
 
   private val file = Run(Position.start)
   private var aside: Run | Null =
-    null // read before `file`: the first bytes, or the rest of the line of a COPY
+    null // read before `file`: the first bytes, or the rest of a line
   private var isAhead = true // `aside` comes before all that has been read
   private var reading = First
   private var copyStart = Position.start
   private var isFinished = false
+
+  /** Splits a script in which the commands of psql have their usual effect. */
+  def this(script: String, limits: ScriptLimits = ScriptLimits.default) =
+    this(script, limits, Commands(PsqlOptions()))
 
   /** Adds the next `length` bytes of the script, those of `block` from 0 on. The previous block
     * must have been used up: `next` has returned null, or there was no block.
@@ -52,12 +61,14 @@ final class Splitter(script: String, limits: ScriptLimits = ScriptLimits.default
       reading match
         case First => goesOn = first()
         case Statements =>
-          val run = current
-          if lexer.read(run) then piece = statement()
-          else if aside ne null then aside = null
-          else
-            goesOn = false
-            if isFinished && lexer.finish() then piece = statement()
+          piece = lexer.nextOfCommand(usedUp)
+          if piece eq null then
+            if lexer.read(current) then piece = ended()
+            else if aside ne null then aside = null
+            else if isFinished && lexer.finishCommand() then takeRestOfLine()
+            else
+              goesOn = false
+              if isFinished && lexer.finish() then piece = statement()
         case Rest => goesOn = rest()
         case Data =>
           piece = copy.read(file)
@@ -79,6 +90,19 @@ final class Splitter(script: String, limits: ScriptLimits = ScriptLimits.default
       if preamble.hasMark then file.uncountMark()
       reading = Statements
     complete || isFinished
+
+  private def ended(): Piece | Null =
+    if !lexer.isCommand then statement()
+    else
+      takeRestOfLine()
+      null
+
+  /** Continues with the text that follows a command on its line. */
+  private def takeRestOfLine(): Unit =
+    val rest = lexer.takeRestOfLine()
+    if rest ne null then
+      aside = rest
+      isAhead = false
 
   private def statement(): Piece | Null =
     if !lexer.isStatement then

@@ -21,6 +21,7 @@ private[split] final class StatementText:
     run = in
     from = at
     start = in.position(at)
+    if in.stays then jumps = List(Piece.Jump(0, start, stays = true))
     isBegun = true
 
   def abandon(): Unit =
@@ -47,9 +48,27 @@ private[split] final class StatementText:
 
   /** Takes the bytes from `at` on. */
   def resume(in: Run, at: Int): Unit =
-    if in.offset(at) != keptTo then jumps = Piece.Jump(keptLength, in.position(at)) :: jumps
+    if in.offset(at) != keptTo then
+      jumps = Piece.Jump(keptLength, in.position(at), in.stays) :: jumps
     run = in
     from = at
+
+  /** Leaves out the bytes from `index` of the text on, and takes none from there on. */
+  def cut(index: Int): Unit =
+    if index > keptLength then pause(from + index - keptLength)
+    keptLength = index
+    keptTo = StatementText.Nowhere
+    run = null
+
+  /** Returns the bytes from `start` to `end` of the text. */
+  def between(start: Int, end: Int): Array[Byte] =
+    val part = new Array[Byte](end - start)
+    val old = (keptLength - start).max(0).min(part.length)
+    System.arraycopy(kept, start.min(keptLength), part, 0, old)
+    val running = run
+    if (running ne null) && old < part.length then
+      System.arraycopy(running.bytes, from + start + old - keptLength, part, old, part.length - old)
+    part
 
   /** Returns the bytes before `at`. */
   def bytes(at: Int): Array[Byte] =
@@ -79,3 +98,4 @@ private[split] final class StatementText:
 
 private[split] object StatementText:
   private final val KeptBytes = 1024 * 1024
+  private final val Nowhere = -1L

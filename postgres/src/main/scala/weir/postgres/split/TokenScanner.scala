@@ -7,8 +7,11 @@ import scala.annotation.switch
   *
   * Each state takes bytes for as long as it lasts and never looks ahead, so the input may end after
   * any byte. Indexes of tokens count from where the caller has placed index 0 of its text.
+  *
+  * @param findsVariables
+  *   reports the variables of psql, which are no tokens of SQL
   */
-private[split] final class TokenScanner:
+private[split] final class TokenScanner(findsVariables: Boolean = false):
   import LexerState.*
 
   private val dollar = DollarQuote()
@@ -113,6 +116,8 @@ private[split] final class TokenScanner:
     case InBlock => inBlock(bytes, i, end)
     case BlockStar => blockStar(bytes, i)
     case BlockSlash => blockSlash(bytes, i)
+    case Colon | ColonName | ColonText | ColonQuoted | ColonBrace | ColonTest =>
+      variable(bytes, i, end)
     case Number | NumberDot | Dot | Fraction | Exponent | SignedExponent | Digits =>
       number(bytes, i, end)
 
@@ -143,6 +148,8 @@ private[split] final class TokenScanner:
         case ByteClass.Close => ended(Token.Close, i + 1)
         case ByteClass.Semicolon => ended(Token.Semicolon, i + 1)
         case ByteClass.Backslash => ended(Token.Backslash, i + 1)
+        case ByteClass.Colon =>
+          if findsVariables then to(Colon, i + 1) else ended(Token.Mark, i + 1)
         case ByteClass.Nul => nul(i)
         case _ => ended(Token.Mark, i + 1)
 
@@ -271,6 +278,44 @@ private[split] final class TokenScanner:
     if state == Plain then found(if wasDot then Token.Dot else Token.Number, base + i)
     i
 
+  private def variable(bytes: Array[Byte], start: Int, end: Int): Int =
+    var i = start
+    while i < end && state >= Colon do
+      VariableScan.after(state, bytes(i), base + i - openAt - 1) match
+        case VariableScan.Ends =>
+          i += 1
+          found(Token.Variable, base + i)
+          state = Plain
+        case VariableScan.Ended =>
+          found(Token.Variable, base + i)
+          state = Plain
+        case VariableScan.None => i = noVariable(bytes, i)
+        case next =>
+          state = next
+          i += 1
+    i
+
+  /** The colon is a token by itself. A string or a name in quotes may have begun after it. A second
+    * colon belongs to it: a cast.
+    */
+  private def noVariable(bytes: Array[Byte], i: Int): Int =
+    val isCast = state == Colon && bytes(i) == ':'
+    found(Token.Mark, openAt + 1)
+    openAt += 1
+    state = state match
+      case ColonText => InString
+      case ColonQuoted => InQuoted
+      case ColonTest if base + i > openAt + 2 =>
+        isE = false
+        InWord
+      case _ => Plain
+    if isCast then i + 1 else i
+
+  /** Returns true if the text may end the variable that is being read, whose name began at
+    * `unendedAt`.
+    */
+  def isInVariable: Boolean = state == ColonName
+
   private def nul(i: Int): Int =
     kind = Token.Nul
     i + 1
@@ -309,7 +354,8 @@ private[split] object Token:
   final val Close = 8
   final val Semicolon = 9
   final val Backslash = 10
+  final val Variable = 11 // of psql
 
   // The ends of `TokenScanner.read` that are no tokens.
-  final val LineComment = 11 // the dashes of one have been read
-  final val Nul = 12 // a NUL byte, anywhere
+  final val LineComment = 12 // the dashes of one have been read
+  final val Nul = 13 // a NUL byte, anywhere

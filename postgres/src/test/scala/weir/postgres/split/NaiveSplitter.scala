@@ -10,6 +10,9 @@ import weir.postgres.split.Splits.Part
   * splitter, except for the settings that are refused.
   */
 object NaiveSplitter:
+  /** The error at a command: it knows none but `\restrict` and `\unrestrict`. */
+  val unknown = "a command"
+
   def apply(script: Array[Byte]): Splits = Reading(script).result()
 
   private final class Failed(val at: Int, val problem: String) extends RuntimeException
@@ -158,6 +161,7 @@ object NaiveSplitter:
       take(length, if outside == "begin" then s"begin@${text.size}" else outside)
 
     private var outsides = 0
+    private var restriction = Option.empty[String]
 
     private def backslash(): Unit =
       val next = chars.slice(i + 1, i + 2)
@@ -179,15 +183,20 @@ object NaiveSplitter:
         val to = if end < 0 then chars.length else end
         nul(i, to)
         val command = String(chars.substring(i + 1, to).getBytes("ISO-8859-1"), UTF_8)
-        val name = command.takeWhile(c => !c.isWhitespace && c != '\\')
+        val name = command.takeWhile(c => !" \t\n\r\f\\".contains(c))
         if name == "." then fail(at(i), "end-of-copy marker outside COPY data")
-        if name != "restrict" && name != "unrestrict" then
-          fail(at(i), s"meta-command \\$name is not supported")
+        if restriction.nonEmpty && name != "unrestrict" then
+          fail(at(i), s"the command \\$name after \\restrict")
+        if name != "restrict" && name != "unrestrict" then fail(at(i), NaiveSplitter.unknown)
         if !command.drop(name.length).trim.matches("[A-Za-z0-9]+") then
           fail(
             at(i),
             s"\\$name takes one word of letters and digits, and nothing more on its line"
           )
+        val key = command.drop(name.length).trim
+        if name == "unrestrict" && !restriction.contains(key) then
+          fail(at(i), "\\unrestrict without its \\restrict, or with another word")
+        restriction = Option.when(name == "restrict")(key)
         i = to
 
     private def checkPart(): Unit =

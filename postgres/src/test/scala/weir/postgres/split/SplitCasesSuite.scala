@@ -231,12 +231,48 @@ class SplitCasesSuite extends WeirSuite:
     "COPY t FROM STDIN",
     "1:1: COPY data not ended by \\."
   )
-  fails("36: a meta-command", "SELECT 1;\n\\d t", "2:1: meta-command \\d is not supported")
-  fails(
-    "36: a meta-command with a line after it",
-    "SELECT \\x y\n1",
-    "1:8: meta-command \\x is not supported"
+  fails("36: a command", "SELECT 1;\n\\gset t", "2:1: the command \\gset of psql is not supported")
+  fails("36: no command", "SELECT \\xy y\n1", "1:8: \\xy is no command of psql")
+  splits("36: a command within a statement", "SELECT \\x y\n1;2", "SELECT \n1", "2")
+  splits("36: what follows a command", "\\x \\\\ SELECT 1;\\t\\\\2;\n3", "SELECT 1", "2", "3")
+  splits("36: what follows the last one", "1;\\x \\t\\\\ 2", "1", "2\n")
+  copies("36: a COPY after a command", "\\x\\\\ COPY t FROM stdin; 2;\n1\n\\.\n3")(
+    "COPY t FROM stdin" -> "1\n",
+    "2" -> null,
+    "3" -> null
   )
+  copies("36: a command after a COPY", "COPY t FROM stdin;\\x\\\\2;\n1\n\\.\n3")(
+    "COPY t FROM stdin" -> "1\n",
+    "2" -> null,
+    "3" -> null
+  )
+  fails(
+    "29: a command after restrict",
+    "\\restrict K\n\\x\n",
+    "2:1: the command \\x after \\restrict"
+  )
+  fails(
+    "29: another word",
+    "\\restrict K\n\\unrestrict L\n",
+    "2:1: \\unrestrict without its \\restrict"
+  )
+
+  test("what follows a command has its position in the script"):
+    everywhere(bytes("a\n;\\x é\\\\ SELECT é;")) { split =>
+      val Part.Statement(_, start, positions) = split.parts.last: @unchecked
+      assertEquals((start.toString, start.offset), ("2:9", 11L))
+      assertEquals(positions(7).toString, "2:16")
+    }
+
+  test("a command that is carried out later comes between the statements, at its position"):
+    everywhere(bytes("1;\n\\echo -n 'a''b' \"c\" \\echo d\n2;")) { split =>
+      val commands = split.parts.collect { case Part.Command(name, arguments, start) =>
+        (name, arguments, start.toString)
+      }
+      val first = ("echo", List("a'b \"c\""), "2:1")
+      assertEquals(commands, List(first, ("echo", List("d\n"), "2:21")))
+      assertEquals(split.parts.length, 4)
+    }
   fails("29: restrict with more", "\\restrict K \\\\ SELECT 1;\n", "1:1: \\restrict takes one word")
   fails("37: a marker without a copy", "\n\\.\n", "2:1: end-of-copy marker outside COPY data")
   fails(
@@ -379,7 +415,7 @@ class SplitCasesSuite extends WeirSuite:
     }
   }
 
-  private def texts(split: Splits): List[(String, String | Null)] = split.parts.map {
+  private def texts(split: Splits): List[(String, String | Null)] = split.parts.collect {
     case Part.Statement(text, _, _) => utf(text) -> null
     case Part.Copy(text, _, data, _) => utf(text) -> utf(data)
   }

@@ -13,6 +13,7 @@ object Splits:
   enum Part:
     case Statement(text: String, start: Position, positions: List[Position])
     case Copy(text: String, start: Position, data: String, end: Option[Position])
+    case Command(name: String, arguments: List[String], start: Position)
 
   /** The input, cut into blocks that end at `cuts` and at its end. */
   def of(
@@ -71,6 +72,8 @@ object Splits:
           case (e: Piece.CopyEnd) :: next => (Some(e.start), next)
           case other => (None, other)
         go(next, Part.Copy(text(s), s.start, latin(bytes.toArray.flatten), end) :: done)
+      case (c: Piece.Command) :: rest =>
+        go(rest, Part.Command(c.name, c.arguments, c.start) :: done)
       case (s: Piece.Statement) :: rest =>
         val positions = s.text.indices.map(s.positionOfByte).toList
         go(rest, Part.Statement(text(s), s.start, positions) :: done)

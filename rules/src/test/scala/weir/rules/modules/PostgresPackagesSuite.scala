@@ -5,7 +5,7 @@ import weir.rules.PackageOrder
 /** The packages of `postgres` know each other in one direction only:
   *
   * {{{
-  * split <- input <- protocol <- jobs <- journal <- apply
+  * psql <- split <- input <- protocol <- jobs <- journal <- apply
   * }}}
   *
   * The types of `weir.postgres` itself, which all may use, are followed: a package must not reach
@@ -13,10 +13,10 @@ import weir.rules.PackageOrder
   */
 class PostgresPackagesSuite extends munit.FunSuite:
   private val module = Modules.of("postgres")
-  private val names = List("split", "input", "protocol", "jobs", "journal", "apply")
+  private val names = List("psql", "split", "input", "protocol", "jobs", "journal", "apply")
   private val order = PackageOrder("weir.postgres", names.map(Set(_)))
 
-  test("no package knows one to its right in split, input, protocol, jobs, journal, apply"):
+  test("no package knows one to its right in psql, split, input, protocol, jobs, journal, apply"):
     val found = (order.onlyDownwards :: order.neverReachesUpwards).flatMap(module.breaking)
     assertEquals(found, Nil)
 

@@ -1,0 +1,19 @@
+package weir.postgres
+
+import weir.postgres.psql.{CommandProblem, Commands}
+
+/** The options for the commands and the variables of psql in a script.
+  *
+  * @param variables
+  *   the variables that are set before the first script begins, as by psql's `-v NAME=VALUE`
+  * @param isStrict
+  *   refuses the commands that only display, such as `\d`, which are passed over otherwise
+  */
+final case class PsqlOptions(
+    variables: Map[String, String] = Map.empty,
+    isStrict: Boolean = false
+):
+  try Commands(this): Unit
+  catch
+    case problem: CommandProblem =>
+      throw IllegalArgumentException(s"PsqlOptions: ${problem.problem}. ${problem.hint}")

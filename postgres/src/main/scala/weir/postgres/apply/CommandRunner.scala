@@ -1,0 +1,32 @@
+package weir.postgres.apply
+
+import weir.postgres.*
+import weir.postgres.psql.Commands
+
+/** Carries out the commands of psql that wait for the statements before them. */
+private[postgres] final class CommandRunner(options: ApplyOptions, listener: ApplyListener):
+
+  /** True if the first error ends the run. */
+  var stopsOnError: Boolean = options.onError == OnError.Stop
+
+  /** Begins with the variables that the options set. */
+  def begin(script: String): Unit =
+    for later <- Commands(options.psqlOptions).begun do
+      run(script, Piece.Command(later.name, later.arguments, Position.start, 0))
+
+  def run(script: String, command: Piece.Command): Unit = (command.name, command.arguments) match
+    case ("echo" | "qecho" | "warn", List(text)) =>
+      listener.printed(script, text, isForErrors = command.name == "warn")
+    case ("set", List("ON_ERROR_STOP", value)) => goOn(script, command, value == "off")
+    case (name, _) => listener.passedOver(script, command.start, name)
+
+  private def goOn(script: String, command: Piece.Command, goesOn: Boolean): Unit =
+    val single = Option.when(options.singleTransaction)("--single-transaction")
+    for other <- single.orElse(options.resume.map(_ => "--resume")) if goesOn do
+      throw ScriptException(
+        script,
+        Some(command.start),
+        s"ON_ERROR_STOP cannot be off together with $other",
+        hint = Some("Statements that fail are passed over then. Leave out one of the two.")
+      )
+    stopsOnError = !goesOn

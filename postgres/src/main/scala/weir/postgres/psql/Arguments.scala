@@ -1,0 +1,149 @@
+package weir.postgres.psql
+
+/** Reads the arguments of a command of psql from its line, as psql does: quotes, backquotes and
+  * variables, up to a backslash or the end of the line.
+  *
+  * @param line
+  *   the line after the backslash of the command, each byte a character
+  * @param from
+  *   the index after the name of the command
+  * @param variables
+  *   null where psql replaces none
+  */
+private[psql] final class Arguments(line: String, from: Int, variables: Variables | Null):
+  import Arguments.*
+
+  private var i = from
+  private val text = StringBuilder()
+  private var plain = 0 // characters at the end of the text that no quote holds
+
+  /** Returns the next argument; null if there are no more.
+    *
+    * @param dropsSemicolons
+    *   takes unquoted semicolons from its end
+    */
+  def next(dropsSemicolons: Boolean = false): Argument | Null =
+    while i < line.length && isSpace(line(i)) do i += 1
+    text.clear()
+    plain = 0
+    var quote = NoQuote
+    while i < line.length && !isSpace(line(i)) && line(i) != '\\' do
+      line(i) match
+        case '\'' =>
+          quote = '\''
+          quoted()
+        case '"' =>
+          quote = '"'
+          doubleQuoted()
+        case '`' => shell()
+        case ':' => if variable() then quote = ':'
+        case _ => take()
+    if dropsSemicolons then
+      while plain > 0 && text.nonEmpty && text.last == ';' do
+        text.setLength(text.length - 1)
+        plain -= 1
+    if text.isEmpty && quote == NoQuote then null else Argument(text.result(), quote)
+
+  /** Returns all that is left, up to the end of the command. */
+  def rest(dropsSemicolons: Boolean = false): List[Argument] =
+    Iterator.continually(next(dropsSemicolons)).takeWhile(_ ne null).map(_.nn).toList
+
+  /** Returns the rest of the line, without the white space before it. The command ends with the
+    * line.
+    */
+  def wholeLine(): String =
+    while i < line.length && isSpace(line(i)) do i += 1
+    val taken = line.substring(i)
+    i = line.length
+    taken
+
+  /** Ends the command, and returns the index in the line at which what follows begins. */
+  def end(): Int =
+    if line.startsWith("\\\\", i) then i += 2
+    i
+
+  private def take(): Unit =
+    text += line(i)
+    plain += 1
+    i += 1
+
+  private def quoted(): Unit =
+    i += 1
+    var isOpen = true
+    while isOpen do
+      if i == line.length then unterminated()
+      line(i) match
+        case '\'' if i + 1 < line.length && line(i + 1) == '\'' =>
+          text += '\''
+          i += 2
+        case '\'' =>
+          isOpen = false
+          i += 1
+        case '\\' if i + 1 < line.length => escape()
+        case other =>
+          text += other
+          i += 1
+    plain = 0
+
+  private def escape(): Unit =
+    i += 1
+    val c = line(i)
+    if isOctal(c) then code(i, 3, 8, isOctal)
+    else if c == 'x' && i + 1 < line.length && isHex(line(i + 1)) then code(i + 1, 2, 16, isHex)
+    else
+      text += Escapes.getOrElse(c, c)
+      i += 1
+
+  private def code(at: Int, most: Int, base: Int, isDigit: Char => Boolean): Unit =
+    val digits = line.substring(at, (at + most).min(line.length)).takeWhile(isDigit)
+    text += (Integer.parseInt(digits, base) & 0xff).toChar
+    i = at + digits.length
+
+  private def doubleQuoted(): Unit =
+    val end = line.indexOf('"', i + 1)
+    if end < 0 then unterminated()
+    text ++= line.substring(i, end + 1)
+    i = end + 1
+    plain = 0
+
+  private def shell(): Unit =
+    if line.indexOf('`', i + 1) < 0 then unterminated()
+    throw CommandProblem(
+      "backquotes are not supported: they run a program",
+      "Run the program before, and pass what it prints with -v NAME=VALUE."
+    )
+
+  /** Replaces a variable that is set. Returns true if the colon begins the name of one; then the
+    * argument counts as quoted.
+    */
+  private def variable(): Boolean =
+    Variables.reference.findPrefixMatchOf(line.substring(i)) match
+      case None =>
+        take()
+        false
+      case Some(found) =>
+        val value = Variables.valueOf(found, variables)
+        text ++= (if value eq null then found.matched else value)
+        i += found.matched.length
+        plain = 0
+        !found.matched.startsWith(":{")
+
+  private def unterminated(): Nothing = throw CommandProblem(
+    "unterminated quoted string in the arguments of a command",
+    "A command of psql ends with its line, and so does a string in it."
+  )
+
+private[psql] object Arguments:
+  /** @param quote
+    *   the last kind of quote in it, a colon for a variable; `NoQuote` if there is none
+    */
+  final case class Argument(text: String, quote: Char)
+
+  final val NoQuote = '\u0000'
+
+  private val Escapes = Map('n' -> '\n', 't' -> '\t', 'b' -> '\b', 'r' -> '\r', 'f' -> '\f')
+
+  /** The white space of psql. */
+  def isSpace(c: Char) = c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'
+  private def isOctal(c: Char) = c >= '0' && c <= '7'
+  private def isHex(c: Char) = Character.digit(c, 16) >= 0

@@ -1,0 +1,22 @@
+package weir.postgres.psql
+
+/** The names of psql's commands. */
+private[psql] object Known:
+  private val displaying = Set("a", "C", "conninfo", "copyright", "errverbose", "f", "h", "H") ++
+    Set("help", "html", "l", "l+", "list", "list+", "lo_list", "lo_list+", "pset", "s", "sf") ++
+    Set("sf+", "sv", "sv+", "t", "T", "timing", "x", "z", "?")
+
+  private val others = Set("!", "bind", "c", "cd", "connect", "copy", "crosstabview", "e") ++
+    Set("edit", "ef", "elif", "else", "encoding", "endif", "ev", "g", "gdesc", "getenv", "gexec") ++
+    Set("gset", "gx", "i", "if", "include", "include_relative", "ir", "lo_export", "lo_import") ++
+    Set("lo_unlink", "o", "out", "p", "password", "print", "prompt", "q", "quit", "r", "reset") ++
+    Set("setenv", "w", "watch", "write", "echo", "qecho", "restrict", "set", "unrestrict") ++
+    Set("unset", "warn")
+
+  /** Returns true if the command has no effect but what is shown, or how. */
+  def displays(name: String): Boolean = name.startsWith("d") || displaying(name)
+
+  /** Returns true if the argument is the rest of the line. */
+  def takesLine(name: String): Boolean = name == "h" || name == "help" || name.startsWith("s")
+
+  def isName(name: String): Boolean = displays(name) || others(name)

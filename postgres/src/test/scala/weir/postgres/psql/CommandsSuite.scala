@@ -1,0 +1,146 @@
+package weir.postgres.psql
+
+import java.io.ByteArrayInputStream
+import scala.collection.mutable
+import weir.postgres.*
+
+/** The commands of psql in scripts that are applied, and those that are refused. */
+class CommandsSuite extends ServerSuite:
+
+  private final class Told extends ApplyListener:
+    val told = mutable.ListBuffer.empty[String]
+    override def printed(script: String, text: String, isForErrors: Boolean): Unit =
+      told += (if isForErrors then s"warn $text" else text)
+    override def passedOver(script: String, position: Position, name: String): Unit =
+      told += s"$position $name"
+    override def statementDone(
+        script: String,
+        statement: Piece.Statement,
+        done: Done,
+        nanos: Long
+    ): Unit = told += String(statement.text)
+    override def failed(error: ScriptException): Unit = told += error.getMessage
+
+  private def apply(text: String, options: ApplyOptions = ApplyOptions()): List[String] =
+    val told = Told()
+    val script = SqlScript.fromInputStream("s.sql")(ByteArrayInputStream(text.getBytes("UTF-8")))
+    val url = server.unix(server.newDatabase())
+    val end = ScriptConnection.open(url).use(script.applyTo(_, options, told)).attempt.runSync()
+    told.told.toList ++ end.left.toOption.map(_.getMessage)
+
+  test("what a script prints comes between its statements"):
+    val told = apply("\\echo a\nSELECT 1;\n\\warn -n b\nSELECT 2;\n\\echo 'ü' \\echo c\n")
+    assertEquals(told, List("a\n", "SELECT 1", "warn b", "SELECT 2", "ü\n", "c\n"))
+
+  test("commands that only display are passed over, each with its position"):
+    val told = apply("\\timing\nSELECT 1 \\x \\d+ a b\n;\\pset format wrapped\n\\sf f(int) -- x\n")
+    assertEquals(
+      told,
+      List("1:1 timing", "2:10 x", "2:13 d+", "SELECT 1 \n", "3:2 pset", "4:1 sf")
+    )
+
+  test("commands that only display are refused if the options say so"):
+    val strict = ApplyOptions(psql = PsqlOptions(isStrict = true))
+    val message = "s.sql:2:1: \\timing only displays, which is refused here"
+    assertEquals(apply("\\echo a\n\\timing\n", strict).last, message)
+
+  private val failing = "SELECT 1/0;"
+  private val failed = "ERROR: division by zero"
+
+  test("ON_ERROR_STOP says from its place on if an error ends the run"):
+    val off =
+      s"\\set ON_ERROR_STOP off\n$failing\n\\echo a\n\\set ON_ERROR_STOP\n$failing\nSELECT 2;"
+    assertEquals(apply(off), List(s"s.sql:2:1: $failed", "a\n", s"s.sql:5:1: $failed"))
+    assertEquals(apply(s"$failing\n\\echo a\n"), List(s"s.sql:1:1: $failed"))
+    val unset = s"\\unset ON_ERROR_STOP\n$failing\n\\echo a\n"
+    assertEquals(apply(unset), List(s"s.sql:2:1: $failed", "a\n"))
+
+  test("ON_ERROR_STOP on ends the run although the options go on after errors"):
+    val goesOn = ApplyOptions(onError = OnError.Continue)
+    val script = s"$failing\n\\echo :ON_ERROR_STOP\n\\set ON_ERROR_STOP 1\n$failing\n\\echo b\n"
+    assertEquals(
+      apply(script, goesOn),
+      List(s"s.sql:1:1: $failed", "off\n", s"s.sql:4:1: $failed")
+    )
+
+  test("ON_ERROR_STOP among the given variables has the same effect as in the script"):
+    val off = ApplyOptions(psql = PsqlOptions(Map("ON_ERROR_STOP" -> "0")))
+    assertEquals(apply(s"$failing\n\\echo a\n", off), List(s"s.sql:1:1: $failed", "a\n"))
+
+  test("ON_ERROR_STOP cannot be off in one transaction or with a journal"):
+    for (options, name) <- List(
+        ApplyOptions(singleTransaction = true) -> "--single-transaction",
+        ApplyOptions(resume = Some(Resume())) -> "--resume"
+      )
+    do
+      val told = apply("SELECT 1;\n\\set ON_ERROR_STOP off\n", options)
+      assertEquals(told.last, s"s.sql:2:1: ON_ERROR_STOP cannot be off together with $name")
+
+  test("variables that are given are replaced"):
+    val variables = ApplyOptions(psql = PsqlOptions(Map("a" -> "1", "b" -> "it's ü")))
+    assertEquals(
+      apply("SELECT :a, :'b' ;\n\\echo :b :{?c}", variables),
+      List("SELECT 1, 'it''s ü' ", "it's ü FALSE\n")
+    )
+
+  test("an error after the value of a variable is at its place in the script, in a value at it"):
+    val variables = ApplyOptions(psql = PsqlOptions(Map("a" -> "'long value'", "b" -> "\nnix")))
+    assertEquals(
+      apply("SELECT :a,\n 'ü', :a, nix;", variables),
+      List("s.sql:2:11: ERROR: column \"nix\" does not exist")
+    )
+    assertEquals(
+      apply("SELECT :a,\n :a, :b, 1;", variables),
+      List("s.sql:2:6: ERROR: column \"nix\" does not exist")
+    )
+
+  test("variables hold from script to script"):
+    val told = Told()
+    def script(name: String, text: String) =
+      SqlScript.fromInputStream(name)(ByteArrayInputStream(text.getBytes("UTF-8")))
+    val both = List(script("a", "\\set x 7\n"), script("b", "\\echo :x\n"))
+    val url = server.unix(server.newDatabase())
+    ScriptConnection.open(url).use(SqlScripts.applyTo(_, both, listener = told)).runSync(): Unit
+    assertEquals(told.told.toList, List("7\n"))
+
+  for (script, error) <- List(
+      "\\gset" -> "the command \\gset of psql is not supported",
+      "\\nix" -> "\\nix is no command of psql",
+      "\\echo 'a" -> "unterminated quoted string in the arguments of a command",
+      "\\echo \"a" -> "unterminated quoted string in the arguments of a command",
+      "\\echo `date`" -> "backquotes are not supported: they run a program",
+      "\\set ON_ERROR_STOP maybe" -> "\"maybe\" is no value of the variable ON_ERROR_STOP",
+      "\\set VERBOSITY loud" -> "\"loud\" is no value of the variable VERBOSITY",
+      "\\set FETCH_COUNT many" -> "\"many\" is no value of the variable FETCH_COUNT",
+      "\\set a-b c" -> "\"a-b\" is no name of a variable",
+      "\\unset" -> "\\unset without the name of a variable",
+      "\\set AUTOCOMMIT off" -> "AUTOCOMMIT is not supported: it changes how psql runs the script",
+      "\\set SINGLELINE on" -> "SINGLELINE is not supported: it changes how psql runs the script",
+      "SELECT :ROW_COUNT;" ->
+        "the variable ROW_COUNT is known only once the statement before has run",
+      "\\set a 'COPY t FROM stdin;'\n:a\n" -> "COPY … FROM STDIN in the value of a variable",
+      "\\set a '\\\\x'\n:a\n" -> "a backslash in the value of a variable"
+    )
+  do
+    test(s"refused: ${script.replace("\n", " ")}"):
+      val place =
+        if script.contains("\n") then "2:1" else if script.head == 'S' then "1:8" else "1:1"
+      assertEquals(apply(script), List(s"s.sql:$place: $error"))
+
+  test("options refuse a variable that psql would not take"):
+    for (name, value) <- List("a b" -> "1", "QUIET" -> "x", "AUTOCOMMIT" -> "off") do
+      val error = intercept[IllegalArgumentException](PsqlOptions(Map(name -> value)))
+      assert(error.getMessage.startsWith("PsqlOptions: "), error.getMessage)
+
+  test("a run that goes on prints only what comes after the place at which the last one ended"):
+    val url = server.unix(server.newDatabase())
+    def run(text: String) =
+      val told = Told()
+      val options = ApplyOptions(resume = Some(Resume()))
+      val script = SqlScript.fromInputStream("r.sql")(ByteArrayInputStream(text.getBytes("UTF-8")))
+      ScriptConnection.open(url).use(script.applyTo(_, options, told)).attempt.runSync(): Unit
+      told.told.toList
+    val begin = "\\set x 5\n\\echo a\nCREATE TABLE t AS SELECT :x AS i;\n\\echo b\n"
+    assertEquals(run(s"${begin}SELECT 1/0, :x;\n\\echo c\n").take(2).head, "a\n")
+    assertEquals(run(s"${begin}INSERT INTO t VALUES (:x);\n\\echo c\n").last, "c\n")
+    assert(!run(s"${begin}INSERT INTO t VALUES (:x);\n\\echo c\n").contains("a\n"))

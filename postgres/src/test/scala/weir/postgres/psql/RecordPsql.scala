@@ -1,0 +1,42 @@
+package weir.postgres.psql
+
+import java.nio.file.{Files, Path}
+
+import ServerLog.Event
+
+/** Runs the scripts of the recorded cases by psql 15, and writes anew what it did:
+  *
+  * {{{
+  * sbt 'postgres/Test/runMain weir.postgres.psql.RecordPsql'
+  * }}}
+  *
+  * Only the scripts of the files count; the rest of them is replaced. Statements must return no
+  * rows, which psql would print.
+  */
+object RecordPsql:
+  def main(args: Array[String]): Unit =
+    val psql = Programs.find("psql").getOrElse(throw AssertionError("There is no psql here."))
+    val version = Programs.majorVersion(psql)
+    if version != 15 then throw AssertionError(s"psql is of version $version, not 15.")
+    val server = LoggedServer.shared
+    server.create("recorded")
+    val sources = Path.of("postgres/src/test/resources/weir/postgres/psql/commands")
+    val folder = if Files.isDirectory(sources) then sources else Path.of("..").resolve(sources)
+    for name <- RecordedCase.files do
+      val file = folder.resolve(s"$name.txt")
+      val cases = RecordedCase.read(Files.readString(file)).map(record(server, psql, _))
+      Files.writeString(file, cases.map(_.show).mkString): Unit
+
+  private def record(server: LoggedServer, psql: Path, before: RecordedCase): RecordedCase =
+    DatabaseContents.clear(server, "recorded")
+    server.log.forget()
+    val command = Vector(s"$psql", "-X", "-q", "-A", "-t", "-v", "VERBOSITY=sqlstate")
+    val result = ScriptRunner.withFile(RecordedCase.bytes(before.script)) { script =>
+      Programs.run(command ++ Vector("-d", "recorded", "-f", s"$script"), server.environment)
+    }
+    val warned = result.err.linesIterator.filterNot(_.startsWith("psql:")).map(_ + "\n").mkString
+    val sent = server.log.session("recorded").collect {
+      case Event.Sent(sql) => sql
+      case Event.Failed(state = "42601", query = sql) => sql // no statement is logged then
+    }
+    before.copy(printed = result.out, warned = warned, sent = sent)
