@@ -86,6 +86,7 @@ lazy val root = project
     slf4j,
     otel,
     micrometer,
+    console,
     csv,
     json,
     zstd,
@@ -116,8 +117,9 @@ lazy val testLimit = project
   .settings(testSettings)
   .settings(libraryDependencies += "junit" % "junit" % "4.13.2")
 
-val ruled = Seq("core", "testkit", "slf4j", "otel", "micrometer", "csv", "json", "zstd", "cats") ++
-  Seq("fs2Interop", "postgres", "postgresQueue", "kafka", "program", "feeds", "cli", "lab", "bench")
+val ruled = Seq("core", "testkit", "slf4j", "otel", "micrometer", "console", "csv", "json") ++
+  Seq("zstd", "cats", "fs2Interop", "postgres", "postgresQueue", "kafka", "program", "feeds") ++
+  Seq("cli", "lab", "bench")
 lazy val ruledModules = taskKey[File]("A line for each module that has rules, with its class path")
 
 // The rules between packages and modules. Its tests check all modules, on their class files and
@@ -268,6 +270,12 @@ lazy val micrometer = project
   .settings(name := "weir-micrometer", description := "Weir's figures as meters of Micrometer")
   .settings(testSettings)
   .settings(libraryDependencies += "io.micrometer" % "micrometer-core" % "1.17.2")
+
+// Shows what a runtime does, in a browser, on the JDK's own HTTP server.
+lazy val console = project
+  .dependsOn(core % "compile->compile;test->test")
+  .settings(name := "weir-console", description := "Shows Weir's fibers and streams in a browser")
+  .settings(testSettings)
 
 // Formats, for streams, by libraries that are not core's business.
 lazy val csv = project
@@ -632,7 +640,8 @@ def runMdoc(classpath: Seq[File], arguments: Seq[String]): Unit = {
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
-  .dependsOn(core, slf4j, otel, micrometer, csv, json, zstd, cats, fs2Interop, testkit)
+  .dependsOn(core, slf4j, otel, micrometer, console, csv, json, zstd, cats)
+  .dependsOn(fs2Interop, testkit)
   .dependsOn(postgres, postgresQueue, kafka)
   .enablePlugins(MdocPlugin, ScalaUnidocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
@@ -657,7 +666,8 @@ lazy val docs = project
   )
   .settings(
     ScalaUnidoc / unidoc / unidocProjectFilter :=
-      inProjects(core, testkit, slf4j, otel, micrometer, csv, json, zstd, cats, fs2Interop) ||
+      inProjects(core, testkit, slf4j, otel, micrometer, console, csv, json, zstd) ||
+        inProjects(cats, fs2Interop) ||
         inProjects(postgres, postgresQueue, kafka),
     ScalaUnidoc / unidoc / scalacOptions :=
       apiPages.value((ScalaUnidoc / unidoc / scalacOptions).value),

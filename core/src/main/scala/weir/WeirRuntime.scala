@@ -9,7 +9,7 @@ import weir.metrics.{Metric, Metrics, RuntimeMetrics}
 import weir.runtime.{Counters, ExecutionThread, PlatformThreads, Scheduler, SpinListener}
 import weir.runtime.{SystemTimers, Timers, Tuning}
 import weir.task.ContextOfRuntime
-import weir.trace.{DumpSignal, ErrorTrace, SpinReports}
+import weir.trace.{DumpSignal, ErrorTrace, Snapshot, SpinReports}
 
 /** A scheduler and a timer that tasks run on.
   *
@@ -59,6 +59,19 @@ class WeirRuntime private[weir] (
     * user's lines. It also lists the fibers that wait for each other in a cycle.
     */
   def fiberDump(): FiberDump = FiberDump.of(this)
+
+  /** Requests the cancel of the fiber that a dump calls `fiber`. Returns false, and cancels
+    * nothing, if there is no such fiber any more, or if the dump calls more than one fiber so. Does
+    * not wait until the fiber has ended.
+    * {{{
+    * val isFound = WeirRuntime.default.cancelFiber("6acdbdf5")
+    * }}}
+    */
+  def cancelFiber(fiber: String): Boolean = Snapshot.find(this).filter(_.name == fiber) match
+    case Vector(one) =>
+      one.requestCancel()
+      true
+    case _ => false
 
   /** Returns the text of `fiberDump`. */
   def dump(): String = fiberDump().toString
@@ -121,6 +134,7 @@ object WeirRuntime:
     val runtime = hooked(Scheduler.carriersOfThisJvm, Tuning.ringCapacity, ContextHook.installed)
     runtime.otelCheck = ContextHook.OtelCheck.make()
     DumpSignal.installAsAsked(runtime)
+    RuntimeHook.callInstalled(runtime)
     runtime
 
   /** Returns the runtime of the fiber that the calling thread runs, or `default` if the thread runs

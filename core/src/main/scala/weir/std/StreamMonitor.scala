@@ -90,6 +90,14 @@ final class StreamMonitor private ():
       ),
       named.by(
         Metric.Kind.Gauge,
+        "weir.stream.parallelism",
+        "{effect}",
+        "Effects of the stretch that may run at a time.",
+        "stretch",
+        stretches.map(stretch => stretch.name -> stretch.parallelism.toDouble)*
+      ),
+      named.by(
+        Metric.Kind.Gauge,
         "weir.stream.queued",
         "{element}",
         "Elements in the buffer in front of the stretch.",

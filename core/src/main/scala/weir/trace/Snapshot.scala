@@ -32,7 +32,8 @@ private[weir] object Snapshot:
 
   // ---- finding ----
 
-  private def find(runtime: WeirRuntime): Vector[TaskFiber] =
+  /** Returns the fibers that have begun and not ended. */
+  def find(runtime: WeirRuntime): Vector[TaskFiber] =
     val scheduler = runtime.scheduler
     val found = mutable.LinkedHashSet[TaskFiber]()
     val roots =

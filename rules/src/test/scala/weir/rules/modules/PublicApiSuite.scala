@@ -23,6 +23,7 @@ class PublicApiSuite extends munit.FunSuite:
     Ruled("slf4j", "weir.slf4j"),
     Ruled("otel", "weir.otel"),
     Ruled("micrometer", "weir.micrometer"),
+    Ruled("console", "weir.console"),
     Ruled("csv", "weir.csv"),
     Ruled("json", "weir.json"),
     Ruled("zstd", "weir.zstd"),
