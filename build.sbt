@@ -54,8 +54,9 @@ val kafkaVersion = "4.4.0"
 ThisBuild / innerPackages :=
   (Seq("app", "fiber", "group", "macros", "runtime", "stream", "sync", "task", "trace") ++
     Seq("testkit.agent", "testkit.explore") ++
-    Seq("apply", "input", "jobs", "journal", "protocol", "queue.tables", "queue.worker", "split")
-      .map("postgres." + _) :+
+    Seq("apply", "input", "jobs", "journal", "protocol", "psql", "split")
+      .map("postgres." + _) ++
+    Seq("postgres.queue.tables", "postgres.queue.worker") :+
     "kafka.consumer").map("weir." + _)
 
 // Scaladoc of the API alone.

@@ -27,6 +27,7 @@ object Main:
     "feeds" -> "weir.feeds.command.Feeds",
     "sql" -> "weir.cli.command.Sql",
     "relay" -> "weir.cli.command.Relay",
+    "top" -> "weir.cli.command.Top",
     "compare" -> "weir.lab.command.Compare",
     "clients" -> "weir.lab.command.Clients",
     "burst" -> "weir.lab.command.Burst",

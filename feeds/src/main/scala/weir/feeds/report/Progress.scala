@@ -7,7 +7,7 @@ import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder}
 
 import weir.Task
 import weir.feeds.run.FeedCounts
-import weir.program.{DurationText, ErrorTerminal, Text}
+import weir.program.{ErrorTerminal, ProgressLine, Text}
 
 /** Shows how a run gets on, for as long as it runs. */
 trait Progress:
@@ -38,26 +38,12 @@ object Progress:
     Task.defer:
       val start = System.nanoTime()
       val show = Task.delay(progress.show(counts.snapshot(), since(start)))
-      Task
-        .sleep(progress.every)
-        .flatMap(_ => show)
-        .forever
-        .start
-        .flatMap(display => run.guarantee(display.cancel))
+      ProgressLine
+        .beside(run, progress.every)(show)
         .guarantee(show.guarantee(Task.delay(progress.close())))
 
   private def since(startNanos: Long): FiniteDuration =
     ((System.nanoTime() - startNanos) / 1_000_000).millis
-
-  /** Returns the remaining time, if the rest is as fast as the part that is done; none before the
-    * first feed.
-    */
-  private def timeLeft(
-      counts: FeedCounts.Snapshot,
-      elapsed: FiniteDuration
-  ): Option[FiniteDuration] =
-    Option.when(counts.doneShare > 0.02):
-      (elapsed.toMillis * (1 - counts.doneShare) / counts.doneShare).toLong.max(0).millis
 
   private def itemsASecond(counts: FeedCounts.Snapshot, elapsed: FiniteDuration): Long =
     counts.total.found * 1000 / elapsed.toMillis.max(1)
@@ -66,14 +52,10 @@ object Progress:
   private def words(counts: FeedCounts.Snapshot, elapsed: FiniteDuration): String =
     import counts.*
     val rate = Text.grouped(itemsASecond(counts, elapsed))
-    val left = timeLeft(counts, elapsed).fold("")(time => s", ${seconds(time)} left")
+    val left = ProgressLine.timeLeft(doneShare, 0.02, elapsed)
     val heldBack = if held == 0 then "" else s", ${Text.grouped(held)} held"
     s"${Text.grouped(fetched)} fetched, $inFlight in flight, ${Text.grouped(failed)} failed" +
       s"$heldBack, $rate items/s$left"
-
-  /** An estimate is not known to the millisecond. */
-  private def seconds(time: FiniteDuration): String =
-    if time < 100.seconds then s"${(time.toMillis + 999) / 1000} s" else DurationText.show(time)
 
   private final class Lines(err: PrintWriter) extends Progress:
     val every: FiniteDuration = 2.seconds
@@ -103,8 +85,4 @@ object Progress:
     def close(): Unit = bar.close()
 
     private def draw(done: Long, words: String, width: Int): String =
-      val room = width - words.length - 4
-      if room < 4 then words.take(width)
-      else
-        val filled = (room * done / due.max(1)).toInt
-        s"[${"=" * filled}${" " * (room - filled)}] $words"
+      ProgressLine.bar(done.toDouble / due.max(1), words, width)

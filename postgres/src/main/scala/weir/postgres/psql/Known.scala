@@ -19,4 +19,6 @@ private[psql] object Known:
   /** Returns true if the argument is the rest of the line. */
   def takesLine(name: String): Boolean = name == "h" || name == "help" || name.startsWith("s")
 
-  def isName(name: String): Boolean = displays(name) || others(name)
+  /** Returns true if psql knows the command. Of all names, only `copy` may be in capitals. */
+  def isName(name: String): Boolean =
+    displays(name) || others(name) || name.equalsIgnoreCase("copy")

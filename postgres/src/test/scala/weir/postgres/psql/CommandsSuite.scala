@@ -21,10 +21,12 @@ class CommandsSuite extends ServerSuite:
     ): Unit = told += String(statement.text)
     override def failed(error: ScriptException): Unit = told += error.getMessage
 
+  /** One for all tests that leave nothing in it. */
+  private lazy val url = server.unix(server.newDatabase())
+
   private def apply(text: String, options: ApplyOptions = ApplyOptions()): List[String] =
     val told = Told()
     val script = SqlScript.fromInputStream("s.sql")(ByteArrayInputStream(text.getBytes("UTF-8")))
-    val url = server.unix(server.newDatabase())
     val end = ScriptConnection.open(url).use(script.applyTo(_, options, told)).attempt.runSync()
     told.told.toList ++ end.left.toOption.map(_.getMessage)
 
@@ -99,12 +101,12 @@ class CommandsSuite extends ServerSuite:
     def script(name: String, text: String) =
       SqlScript.fromInputStream(name)(ByteArrayInputStream(text.getBytes("UTF-8")))
     val both = List(script("a", "\\set x 7\n"), script("b", "\\echo :x\n"))
-    val url = server.unix(server.newDatabase())
     ScriptConnection.open(url).use(SqlScripts.applyTo(_, both, listener = told)).runSync(): Unit
     assertEquals(told.told.toList, List("7\n"))
 
   for (script, error) <- List(
       "\\gset" -> "the command \\gset of psql is not supported",
+      "\\COPY t FROM 'f'" -> "the command \\COPY of psql is not supported",
       "\\nix" -> "\\nix is no command of psql",
       "\\echo 'a" -> "unterminated quoted string in the arguments of a command",
       "\\echo \"a" -> "unterminated quoted string in the arguments of a command",

@@ -7,7 +7,7 @@ import me.tongfei.progressbar.{ProgressBar, ProgressBarBuilder}
 
 import weir.Task
 import weir.cli.sql.run.ScriptCounts
-import weir.program.{ByteSize, DurationText, ErrorTerminal, Text}
+import weir.program.{ByteSize, ErrorTerminal, ProgressLine, Text}
 
 /** Shows how a run gets on, for as long as it runs. */
 trait Progress:
@@ -37,12 +37,8 @@ object Progress:
     Task.defer:
       val start = System.nanoTime()
       val show = Task.delay(progress.show(counts.snapshot(), (System.nanoTime() - start).nanos))
-      Task
-        .sleep(progress.every)
-        .flatMap(_ => show)
-        .forever
-        .start
-        .flatMap(display => run.guarantee(display.cancel))
+      ProgressLine
+        .beside(run, progress.every)(show)
         .guarantee(Task.delay(progress.close()))
 
   /** All of it in words: both displays say the same. */
@@ -50,25 +46,10 @@ object Progress:
     import counts.*
     val of = totalBytes.fold("")(total => s" of ${ByteSize.show(total)}")
     val rate = ByteSize.show(readBytes * 1000 / elapsed.toMillis.max(1))
-    val left = timeLeft(counts, elapsed).fold("")(time => s", ${seconds(time)} left")
+    val left = doneShare.fold("")(ProgressLine.timeLeft(_, 0.005, elapsed))
     val wrong = if errors == 0 then "" else s", ${Text.count(errors, "error")}"
     s"${ByteSize.show(readBytes)}$of, $rate/s$left, ${Text.count(statements, "statement")}, " +
       s"${Text.count(rows + rowsOnTheirWay, "row")}$wrong"
-
-  /** Returns the remaining time, if the rest is as fast as the part that is done; none at the
-    * start.
-    */
-  private def timeLeft(
-      counts: ScriptCounts.Snapshot,
-      elapsed: FiniteDuration
-  ): Option[FiniteDuration] =
-    counts.doneShare
-      .filter(_ > 0.005)
-      .map(share => (elapsed.toMillis * (1 - share) / share).toLong.max(0).millis)
-
-  /** An estimate is not known to the millisecond. */
-  private def seconds(time: FiniteDuration): String =
-    if time < 100.seconds then s"${(time.toMillis + 999) / 1000} s" else DurationText.show(time)
 
   private final class Silence(err: PrintWriter) extends Progress:
     val every: FiniteDuration = 1.hour
@@ -122,9 +103,4 @@ object Progress:
       (bar, terminal)
 
     private def draw(words: String, width: Int): String =
-      val room = width - words.length - 4
-      share match
-        case Some(share) if room >= 4 =>
-          val filled = (room * share).toInt
-          s"[${"=" * filled}${" " * (room - filled)}] $words"
-        case _ => words.take(width)
+      share.fold(words.take(width))(ProgressLine.bar(_, words, width))
