@@ -8,8 +8,10 @@ import weir.fiber.TaskFiber
   * in order. What was taken is not kept.
   *
   * It belongs to one fiber at a time, or is under the lock of its stage.
+  *
+  * @param isView true if others take the same elements: it keeps them, and none is added
   */
-private[stream] final class Chunk private (private var elements: Array[Any]):
+private[stream] final class Chunk private (private var elements: Array[Any], isView: Boolean):
   private var position = 0
   private var end = 0
 
@@ -37,9 +39,11 @@ private[stream] final class Chunk private (private var elements: Array[Any]):
 
   /** Takes the first element. */
   def next(): Any =
-    val value = elements(position)
-    elements(position) = null
-    position += 1
+    val from = elements
+    val first = position
+    position = first + 1
+    val value = from(first)
+    if !isView then from(first) = null
     value
 
   /** Takes up to `limit` elements; null if there are none. */
@@ -50,14 +54,18 @@ private[stream] final class Chunk private (private var elements: Array[Any]):
       val taken = Chunk.empty(taking)
       System.arraycopy(elements, position, taken.elements, 0, taking)
       taken.end = taking
-      Arrays.fill(elements.asInstanceOf[Array[AnyRef | Null]], position, position + taking, null)
+      if !isView then
+        Arrays.fill(elements.asInstanceOf[Array[AnyRef | Null]], position, position + taking, null)
       position += taking
       taken
 
-  def copied: Chunk =
-    val copy = Chunk.empty(count)
-    copy.addAll(this)
-    copy
+  /** Returns a view of the elements, of which none was taken. From then on they are taken from
+    * views only.
+    */
+  def view: Chunk =
+    val made = new Chunk(elements, isView = true)
+    made.end = end
+    made
 
   /** Makes all of the room free again, once all elements were taken. Returns the number of those.
     */
@@ -79,7 +87,7 @@ private[stream] object Chunk:
   inline val most = 64
 
   /** Returns a chunk without elements. It has room for `room`, and more if more are added. */
-  def empty(room: Int): Chunk = new Chunk(new Array[Any](room))
+  def empty(room: Int): Chunk = new Chunk(new Array[Any](room), isView = false)
 
   /** Takes the next elements of an iterator over a collection that exists. The iterator may fail,
     * even if `IteratorSource.isStrict`: for example a view that Java calls a list. If it fails
@@ -113,13 +121,14 @@ private[stream] final class UnchunkStage(upstream: Pull, isShared: Boolean) exte
   override def atMost(count: Long): Unit = upstream.atMost(count)
 
   def next(fiber: TaskFiber): Any =
-    if !ready.isEmpty then
+    val current = ready
+    if !current.isEmpty then
       fiber.checkpoint()
-      ready.next()
+      current.next()
     else
       upstream.next(fiber) match
         case taken: Chunk =>
-          ready = if isShared then taken.copied else taken
+          ready = if isShared then taken.view else taken
           next(fiber)
         case value => value
 
