@@ -98,8 +98,8 @@ object Piece:
     * @param name
     *   its name, without the backslash
     * @param arguments
-    *   of `echo`, `qecho` and `warn` the text to print; of `set` a name and a value; none of a
-    *   command that only displays, and is passed over
+    *   of `echo`, `qecho` and `warn` the text to print; of `set` a name and a value; of `message` a
+    *   warning about a command; none of a command that only displays, and is passed over
     */
   final class Command(
       val name: String,

@@ -15,8 +15,8 @@ private[postgres] final class CommandRunner(options: ApplyOptions, listener: App
       run(script, Piece.Command(later.name, later.arguments, Position.start, 0))
 
   def run(script: String, command: Piece.Command): Unit = (command.name, command.arguments) match
-    case ("echo" | "qecho" | "warn", List(text)) =>
-      listener.printed(script, text, isForErrors = command.name == "warn")
+    case ("echo" | "qecho", List(text)) => listener.printed(script, text, isForErrors = false)
+    case ("warn" | "message", List(text)) => listener.printed(script, text, isForErrors = true)
     case ("set", List("ON_ERROR_STOP", value)) => goOn(script, command, value == "off")
     case (name, _) => listener.passedOver(script, command.start, name)
 

@@ -8,7 +8,7 @@ package weir.postgres.psql
   * @param from
   *   the index after the name of the command
   * @param variables
-  *   null where psql replaces none
+  *   null in a branch of `\if` that is not taken, where psql replaces none
   */
 private[psql] final class Arguments(line: String, from: Int, variables: Variables | Null):
   import Arguments.*
@@ -107,11 +107,14 @@ private[psql] final class Arguments(line: String, from: Int, variables: Variable
     plain = 0
 
   private def shell(): Unit =
-    if line.indexOf('`', i + 1) < 0 then unterminated()
-    throw CommandProblem(
-      "backquotes are not supported: they run a program",
-      "Run the program before, and pass what it prints with -v NAME=VALUE."
-    )
+    val end = line.indexOf('`', i + 1)
+    if end < 0 then unterminated()
+    if variables eq null then i = end + 1 // psql runs none here
+    else
+      throw CommandProblem(
+        "backquotes are not supported: they run a program",
+        "Run the program before, and pass what it prints with -v NAME=VALUE."
+      )
 
   /** Replaces a variable that is set. Returns true if the colon begins the name of one; then the
     * argument counts as quoted.

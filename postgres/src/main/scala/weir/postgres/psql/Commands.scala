@@ -1,5 +1,6 @@
 package weir.postgres.psql
 
+import scala.collection.mutable
 import weir.postgres.PsqlOptions
 
 /** Carries out the commands of psql as the reader of a script meets them. Those whose effect must
@@ -9,6 +10,17 @@ private[postgres] final class Commands(options: PsqlOptions):
   import Commands.*
 
   val variables: Variables = Variables()
+
+  private val conditionals = Conditionals()
+  private val environment = mutable.HashMap.from(sys.env)
+
+  /** Returns true if statements and commands are carried out here, and not in a branch of `\if`
+    * that is not taken.
+    */
+  def isActive: Boolean = conditionals.isActive
+
+  /** Returns the number of `\if` blocks that are open. */
+  def depth: Int = conditionals.depth
 
   /** The effects of the variables that the options set. */
   val begun: List[Later] = options.variables.toList.flatMap { (name, value) =>
@@ -23,19 +35,77 @@ private[postgres] final class Commands(options: PsqlOptions):
     */
   def run(line: String): Done =
     val name = nameOf(line)
-    val arguments = Arguments(line, name.length, variables)
+    val arguments = argumentsOf(name, line)
     if restriction ne null then checkRestricted(name)
-    val later = name match
+    val later =
+      if Known.branches(name) then branch(name, line)
+      else if isActive then carryOut(name, arguments)
+      else passBy(name, arguments)
+    val left = if Known.branches(name) then argumentsOf(name, line) else arguments
+    left.rest(): Unit // psql ignores what is too many
+    val next = if !isActive then Next.GoOn else Known.next(name)
+    Done(left.end(), later, next)
+
+  private def argumentsOf(name: String, line: String) =
+    Arguments(line, name.length, Option.when(isActive)(variables).orNull)
+
+  private def carryOut(name: String, arguments: Arguments): List[Later] =
+    name match
       case "restrict" | "unrestrict" =>
         restrict(name, arguments)
         Nil
       case "set" => set(arguments)
       case "unset" => unset(arguments)
       case "echo" | "qecho" | "warn" => echo(name, arguments)
+      case "getenv" => getenv(arguments)
+      case "setenv" => setenv(arguments)
+      case "q" | "quit" | "r" | "reset" => Nil
       case _ if Known.displays(name) => display(name, arguments)
       case _ => refuse(name)
-    arguments.rest(): Unit // psql ignores what is too many
-    Done(arguments.end(), later)
+
+  /** A command of `\if` blocks. Its arguments have variables only where they count. */
+  private def branch(name: String, line: String): List[Later] =
+    var later = List.empty[Later]
+    def isTrue: Boolean =
+      val text = Arguments(line, name.length, variables).rest().map(_.text).mkString(" ")
+      val value = Special.boolean(text)
+      if value.isEmpty then
+        val told = s"unrecognized value \"${Variables.text(text)}\" for \"\\$name expression\""
+        later = List(Later("message", List(s"$told: it counts as false\n")))
+      value.contains(true)
+    name match
+      case "if" => conditionals.begin(isTrue)
+      case "elif" => conditionals.orElse(isTrue)
+      case "else" => conditionals.otherwise()
+      case _ => conditionals.end()
+    later
+
+  /** A command in a branch that is not taken. */
+  private def passBy(name: String, arguments: Arguments): List[Later] =
+    if !Known.isName(name) then refuse(name)
+    if Known.takesLine(name) then arguments.wholeLine(): Unit
+    Nil
+
+  private def getenv(arguments: Arguments): List[Later] =
+    val (name, from) = two("getenv", arguments)
+    environment
+      .get(from)
+      .fold(Nil)(value => applied(name, variables.set(name, Variables.bytes(value))))
+
+  private def setenv(arguments: Arguments): List[Later] =
+    val name = arguments.next()
+    val value = arguments.next()
+    if (name eq null) || name.text.contains('=') then
+      throw CommandProblem("\\setenv without the name of a variable", "Write \\setenv NAME VALUE.")
+    if value eq null then environment.remove(name.text): Unit
+    else environment(name.text) = Variables.text(value.text)
+    Nil
+
+  private def two(name: String, arguments: Arguments): (String, String) =
+    val (first, second) = (arguments.next(), arguments.next())
+    if (first eq null) || (second eq null) then
+      throw CommandProblem(s"\\$name takes two arguments", s"Write \\$name NAME NAME.")
+    (first.text, second.text)
 
   private def set(arguments: Arguments): List[Later] =
     val name = arguments.next()
@@ -125,5 +195,16 @@ private[postgres] object Commands:
     * @param later
     *   to be done once all statements before it have run
     */
-  final case class Done(end: Int, later: List[Later])
+  final case class Done(end: Int, later: List[Later], next: Next)
+
+  /** What the reader of the script does after a command. */
+  enum Next:
+    case GoOn
+
+    /** Forgets the statement that has begun. */
+    case Reset
+
+    /** Reads no more of the script, as if it ended here. */
+    case Quit
+
   final case class Later(name: String, arguments: List[String])

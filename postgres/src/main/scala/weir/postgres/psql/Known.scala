@@ -16,8 +16,20 @@ private[psql] object Known:
   /** Returns true if the command has no effect but what is shown, or how. */
   def displays(name: String): Boolean = name.startsWith("d") || displaying(name)
 
+  private val takingLine =
+    Set("!", "copy", "ef", "ev", "h", "help", "sf", "sf+", "sv", "sv+")
+
   /** Returns true if the argument is the rest of the line. */
-  def takesLine(name: String): Boolean = name == "h" || name == "help" || name.startsWith("s")
+  def takesLine(name: String): Boolean = takingLine(name)
+
+  /** Returns true if it is a command of `\if` blocks. */
+  def branches(name: String): Boolean =
+    name == "if" || name == "elif" || name == "else" || name == "endif"
+
+  def next(name: String): Commands.Next = name match
+    case "q" | "quit" => Commands.Next.Quit
+    case "r" | "reset" => Commands.Next.Reset
+    case _ => Commands.Next.GoOn
 
   /** Returns true if psql knows the command. Of all names, only `copy` may be in capitals. */
   def isName(name: String): Boolean =

@@ -23,6 +23,8 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
   private var isEnded = false
   private var isCommandEnded = false
   private var restOfLine: Run | Null = null
+  private var isQuit = false
+  private var passed = 0 // bytes of a branch of `\if` that is not taken
   private var values = List.empty[Value] // of variables, the one that is read first
 
   // of the statement
@@ -62,6 +64,7 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
         case LeadingLine => leadingLine(bytes, i, end)
         case Backslash => backslash(bytes, i)
         case Meta => meta(bytes, i, end)
+        case Inactive => inactive(bytes, i, end)
     from.index = i
     if !isEnded then
       text.pause(end)
@@ -72,6 +75,9 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
 
   /** Returns true if a command has ended, and no statement. */
   def isCommand: Boolean = isCommandEnded
+
+  /** Returns true if the script ends with the command. */
+  def quits: Boolean = isQuit
 
   /** Returns the next piece of the command that has ended; null if there is no more. */
   def nextOfCommand(endOffset: Long): Piece.Command | Null = command.next(endOffset)
@@ -122,6 +128,7 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
     isEnded = false
     isCommandEnded = false
     val at = run.index
+    if !isQuit then command.finish()
     if reading == InStatement then finishTokens(text.length(at))
     reading = Between
     if text.isBegun then
@@ -264,6 +271,7 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
   /** `\;` is a semicolon that ends nothing, `\:` a colon; all else is a meta-command. */
   private def backslash(bytes: Array[Byte], i: Int): Int =
     if bytes(i) != ';' && bytes(i) != ':' then to(Meta, i)
+    else if !commands.isActive then to(Inactive, i + 1)
     else
       if !text.isBegun then begin(i) else resume(i)
       if bytes(i) == ';' && parentheses == 0 && !classifier.inBody then join(i)
@@ -293,14 +301,29 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
 
   /** Carries out the command, whose line ends before `at`, and returns the index to go on at. */
   private def endCommand(at: Int, isInRun: Boolean): Int =
-    val left = command.run()
+    val next = command.run()
     isCommandEnded = true
-    reading = if text.isBegun then InStatement else Between
+    isQuit = next == Commands.Next.Quit
+    if next == Commands.Next.Reset then text.abandon()
+    reading = if !commands.isActive then Inactive else if text.isBegun then InStatement else Between
+    if reading == Inactive then passed = 0
+    val left = command.bytesLeft
     if left == 0 then at
     else if isInRun && left <= at then at - left
     else
-      restOfLine = command.rest(left)
+      restOfLine = command.rest
       if isInRun then at + 1 else at
+
+  /** In a branch of `\if` that is not taken: its tokens are read, and nothing is kept of them. */
+  private def inactive(bytes: Array[Byte], from: Int, end: Int): Int =
+    var i = from
+    scanner.place(passed, from)
+    while i < end && reading == Inactive do
+      i = scanner.read(bytes, i, end)
+      if scanner.kind == Token.Backslash then beginCommand(i - 1): Unit
+      else if scanner.kind == Token.Nul then nul(i - 1)
+    passed += i - from
+    i
 
   private def to(next: Int, index: Int): Int =
     reading = next
@@ -326,4 +349,5 @@ private[split] object Lexer:
   private final val InStatement = 1
   private final val LeadingLine = 2 // in a comment before a statement
   private final val Backslash = 3 // after a backslash
-  private final val Meta = 4 // in a meta-command
+  private final val Meta = 4 // in a command of psql
+  private final val Inactive = 5 // in a branch of `\if` that is not taken

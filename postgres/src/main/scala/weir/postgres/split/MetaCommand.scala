@@ -11,6 +11,8 @@ private[split] final class MetaCommand(errors: ScriptErrors, commands: Commands)
   private var length = 0
   private var start = Position.start
   private var later = List.empty[Commands.Later]
+  private var left = 0
+  private var blocks = List.empty[Position] // of the `\if` blocks that are open
 
   def begin(at: Position): Unit =
     start = at
@@ -25,17 +27,26 @@ private[split] final class MetaCommand(errors: ScriptErrors, commands: Commands)
     System.arraycopy(bytes, from, line, length, count)
     length += count
 
-  /** Carries out the command, now that its line has ended. Returns the number of bytes of the line
-    * that follow it.
-    */
-  def run(): Int =
+  /** Carries out the command, now that its line has ended, and returns what to read next. */
+  def run(): Commands.Next =
     val text = String(line, 0, length, ISO_8859_1)
     if Commands.nameOf(text) == "." then errors.noCopy(start)
     try
       val done = commands.run(text)
       later = done.later
-      length - done.end
+      left = length - done.end
+      if commands.depth > blocks.length then blocks = start :: blocks
+      else if commands.depth < blocks.length then blocks = blocks.tail
+      done.next
     catch case problem: CommandProblem => errors.fail(start, problem)
+
+  /** Returns the number of bytes of the line that follow the command. */
+  def bytesLeft: Int = left
+
+  /** At the end of the script: fails if an `\if` block is open. */
+  def finish(): Unit = blocks.headOption.foreach(
+    errors.fail(_, "\\if without \\endif", Some("Is the script cut off?"))
+  )
 
   /** Returns the next command to run after the statements before it; null if there is none. */
   def next(endOffset: Long): Piece.Command | Null = later match
@@ -44,8 +55,9 @@ private[split] final class MetaCommand(errors: ScriptErrors, commands: Commands)
       later = rest
       Piece.Command(first.name, first.arguments, start, endOffset)
 
-  /** Returns the last `count` bytes of the line and a newline, at their position. */
-  def rest(count: Int): Run =
+  /** Returns what follows the command on its line and a newline, at its position. */
+  def rest: Run =
+    val count = left
     val place = Place.at(start)
     place.column += 1
     place.offset += 1

@@ -69,6 +69,9 @@ final class Splitter private[postgres] (
             else
               goesOn = false
               if isFinished && lexer.finish() then piece = statement()
+        case Over =>
+          file.index = file.end
+          goesOn = false
         case Rest => goesOn = rest()
         case Data =>
           piece = copy.read(file)
@@ -93,6 +96,10 @@ final class Splitter private[postgres] (
 
   private def ended(): Piece | Null =
     if !lexer.isCommand then statement()
+    else if lexer.quits then
+      aside = null
+      reading = Over
+      if lexer.finish() then statement() else null
     else
       takeRestOfLine()
       null
@@ -159,3 +166,4 @@ object Splitter:
   private final val Statements = 1
   private final val Rest = 2 // of the line of a COPY
   private final val Data = 3
+  private final val Over = 4 // after `\q`

@@ -27,7 +27,7 @@ final case class RecordedCase(
 
 object RecordedCase:
   /** The files, of which each holds cases of one kind. */
-  val files: Vector[String] = Vector("arguments", "variables", "sql")
+  val files: Vector[String] = Vector("arguments", "variables", "sql", "if")
 
   /** The cases of a file. */
   def of(file: String): Vector[RecordedCase] =

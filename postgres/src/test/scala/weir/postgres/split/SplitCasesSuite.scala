@@ -257,6 +257,10 @@ class SplitCasesSuite extends WeirSuite:
     "2:1: \\unrestrict without its \\restrict"
   )
 
+  splits("36: branches", "\\if 0\n'a;\\endif'\nb;\n\\else\nc;\n\\endif\nd", "c", "d")
+  splits("36: a branch in a statement", "a (\\if 0\n));\\endif\nb;);c", "a (\nb;)", "c")
+  splits("36: the end of the script by a command", "a;b\n\\q\nc;'", "a", "b\n")
+
   test("what follows a command has its position in the script"):
     everywhere(bytes("a\n;\\x é\\\\ SELECT é;")) { split =>
       val Part.Statement(_, start, positions) = split.parts.last: @unchecked
