@@ -4,7 +4,7 @@ import java.io.IOException
 import java.net.ServerSocket
 import java.nio.file.Files
 import java.util.Comparator
-import java.util.concurrent.CompletableFuture
+import java.util.concurrent.{CompletableFuture, Executor}
 import org.apache.kafka.clients.admin.{Admin, NewPartitions, NewTopic, OffsetSpec}
 import org.apache.kafka.common.{TopicPartition, Uuid}
 import org.apache.kafka.common.serialization.StringDeserializer
@@ -26,7 +26,11 @@ final class ChaosCluster(size: Int, members: Int) extends AutoCloseable:
   private val folder = Files.createTempDirectory("weir-kafka-chaos-")
   private val id = Uuid.randomUuid().toString
   private val nodes = Vector.tabulate(size)(Node(_))
-  together(nodes)(_.start())
+  try together(nodes)(_.start())
+  catch
+    case error: Throwable =>
+      nodes.foreach(_.end())
+      throw error
 
   /** The addresses that nothing cuts off. */
   val address: String = nodes.map(_.address).mkString(",")
@@ -193,7 +197,9 @@ private object ChaosCluster:
     "replica.lag.time.max.ms" -> "3000"
   )
 
+  /** On a thread each: a node does not start before most of the others do. */
   private def together[A](all: Seq[A])(body: A => Unit): Unit =
-    all.map(one => CompletableFuture.runAsync(() => body(one))).foreach(_.join())
+    val threads: Executor = code => Thread.ofPlatform().start(code): Unit
+    all.map(one => CompletableFuture.runAsync(() => body(one), threads)).foreach(_.join())
 
   private def freePort(): Int = Using.resource(ServerSocket(0))(_.getLocalPort)

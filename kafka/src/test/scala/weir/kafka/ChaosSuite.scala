@@ -1,18 +1,12 @@
 package weir.kafka
 
-import java.time.Instant
-import java.util.SplittableRandom
-import java.util.concurrent.atomic.AtomicBoolean
-import org.apache.kafka.clients.producer.{KafkaProducer as Client, ProducerRecord}
-import org.apache.kafka.common.serialization.StringSerializer
 import scala.concurrent.duration.*
-import scala.jdk.CollectionConverters.*
-import scala.util.Using
 
 /** Members and brokers are stopped, killed and cut off at random for a while, and partitions are
   * added. Of each record it is known then which member has done it, and when.
   *
   * The plan depends on the seed alone (`-Dweir.kafka.seed`); `-Dweir.chaos.seconds` is its length.
+  * `ChaosProgram` runs one of these without the test framework.
   */
 class ChaosSuite extends KafkaSuite:
   private val time = java.lang.Long.getLong("weir.chaos.seconds", 600L).longValue.seconds
@@ -21,179 +15,9 @@ class ChaosSuite extends KafkaSuite:
 
   if Tier.isLong then
     for
-      brokers <- List(1)
+      brokers <- List(1, 3)
       protocol <- GroupProtocol.values
       what <- List("keyed", "exactly-once")
     do
-      test(s"$protocol, $what: nothing is lost, and keys are in order"):
-        Using.resource(ChaosCluster(brokers, Chaos.members)): cluster =>
-          Using.resource(Chaos(cluster, brokers, protocol, what, seed)): chaos =>
-            try
-              chaos.run(time)
-              if what == "keyed" then checkDone(chaos) else checkResults(chaos)
-            catch
-              case error: Throwable =>
-                throw AssertionError(s"seed $seed: ${error.getMessage}\n${chaos.told}", error)
-
-  private def checkDone(chaos: Chaos): Unit =
-    val done = chaos.workers.done
-    assertEquals(done.map(_.value).distinct.sorted, (0 until chaos.written).toVector)
-    ofEachKey(done.map(record => (record.key, record.value)))
-    val twice = done.size - chaos.written
-    println(s"${chaos.written} records, $twice of them twice, of at most ${chaos.mostTwice}")
-    println(chaos.told)
-    assert(twice <= chaos.mostTwice, s"$twice done twice, of at most ${chaos.mostTwice}")
-
-  private def checkResults(chaos: Chaos): Unit =
-    val results = chaos.results
-    assertEquals(results.map(_._2).sorted, (0 until chaos.written).toVector)
-    ofEachKey(results)
-    println(s"${chaos.written} records")
-    println(chaos.told)
-
-  /** Records that were done again come later than the first time. */
-  private def ofEachKey(all: Vector[(String, Int)]): Unit =
-    for (key, values) <- all.groupMap(_._1)(_._2) do
-      assertEquals(values.distinct, values.distinct.sorted, key)
-
-/** A run of the plan. */
-private final class Chaos(
-    cluster: ChaosCluster,
-    brokers: Int,
-    protocol: GroupProtocol,
-    what: String,
-    seed: Long
-) extends AutoCloseable:
-  import Chaos.*
-
-  private val (topic, resultTopic, group) = ("records", "results", "group")
-  private val random = SplittableRandom(seed)
-  private val keepsWriting = AtomicBoolean(true)
-  @volatile private var partitions = 3
-  @volatile private var sent = 0
-  @volatile private var problem: Throwable | Null = null
-  private val log = StringBuilder()
-
-  /** The largest number of records that may be done twice. */
-  var mostTwice = 0
-
-  cluster.topic(topic, partitions)
-  cluster.topic(resultTopic, 2)
-  val workers: Workers = Workers(what, protocol, group, topic, resultTopic, cluster.address)
-  private val current = Array.tabulate(members)(start)
-  private val writer = Thread.ofPlatform().start(() => write())
-
-  private def start(member: Int) = workers.start(cluster.addressOf(member))
-
-  def written: Int = sent
-  def told: String = log.toString
-
-  def results: Vector[(String, Int)] =
-    cluster.readAll(resultTopic).map((key, value) => (key, value.toInt))
-
-  def run(time: FiniteDuration): Unit =
-    await("the group is complete")(cluster.membersOf(group) == members)
-    val end = time.fromNow
-    while end.hasTimeLeft() do
-      disturb()
-      Thread.sleep(random.nextLong(3000)) // moments anywhere in what follows are the point
-      check()
-    keepsWriting.set(false)
-    writer.join()
-    await("all is done")(cluster.committedCount(group, topic).contains(sent.toLong))
-    check()
-
-  private def disturb(): Unit =
-    val (member, broker) = (random.nextInt(members), random.nextInt(brokers))
-    val away = random.nextLong(200, 9000).millis
-    random.nextInt(7) match
-      case 0 =>
-        tell(s"member $member is killed", membersHit = 1)
-        current(member).kill()
-        current(member) = start(member)
-      case 1 => sleep(member)
-      case 2 =>
-        tell(s"member $member is cut off for $away", membersHit = 1)
-        cluster.cut(member, away)
-      case 3 =>
-        tell(s"what member $member sends is held for $away", membersHit = 1)
-        cluster.hold(member, away)
-      case 4 =>
-        tell(s"broker $broker stands still for $away", membersHit = members)
-        cluster.stop(broker, away)
-      case 5 =>
-        tell(s"broker $broker is killed, for ${away.toMillis / 3} ms", membersHit = members)
-        cluster.kill(broker, away / 3)
-      case _ if partitions < mostPartitions =>
-        tell("a partition is added", membersHit = 0)
-        cluster.grow(topic, partitions + 1)
-        partitions += 1
-      case _ => ()
-
-  /** A member that wakes ends what was in flight, and begins nothing until it is one again. */
-  private def sleep(member: Int): Unit =
-    val away = random.nextLong(5000, 9000).millis
-    tell(s"member $member sleeps for $away", membersHit = 1)
-    val sleeper = current(member)
-    sleeper.stop()
-    val before = sleeper.done.size
-    Thread.sleep(away.toMillis)
-    val ofOthers = workers.done.map(_.value).toSet -- sleeper.done.map(_.value)
-    sleeper.wake()
-    await("the sleeper is a member again")(cluster.membersOf(group) == members)
-    val late = sleeper.done.drop(before).map(_.value).count(ofOthers)
-    tell(s"it did $late records that others had done", membersHit = 0)
-    if what == "keyed" && late > WorkerProgram.parallelism then
-      throw AssertionError(s"a sleeper did $late records that others had done")
-
-  /** @param membersHit
-    *   the number of members whose partitions may go to others without a commit of what is done
-    */
-  private def tell(event: String, membersHit: Int): Unit =
-    log.append(s"${Instant.now()} $event\n")
-    val ofEach = mostPartitions * WorkerProgram.uncommittedLimit + WorkerProgram.parallelism
-    mostTwice += membersHit * ofEach
-
-  private def check(): Unit =
-    if problem != null then throw AssertionError("the writer has failed", problem)
-    for member <- 0 until members if !current(member).isAlive do
-      throw AssertionError(s"member $member has ended: ${workers.failures}")
-
-  private def await(event: String)(condition: => Boolean): Unit =
-    val deadline = 4.minutes.fromNow
-    while !condition do
-      check()
-      if deadline.isOverdue() then
-        val committed = cluster.committedCount(group, topic)
-        throw AssertionError(s"not so after 4 minutes: $event. $committed of $sent are committed")
-      Thread.sleep(50)
-
-  /** Writes records with a key of their partition, a little ahead of the group. */
-  private def write(): Unit =
-    val properties =
-      Map[String, AnyRef]("bootstrap.servers" -> cluster.address, "delivery.timeout.ms" -> "900000")
-    try
-      Using.resource(Client(properties.asJava, StringSerializer(), StringSerializer())): producer =>
-        while keepsWriting.get do
-          val committed = cluster.committedCount(group, topic)
-          if !committed.exists(sent - _ < mostAhead) then Thread.sleep(50)
-          else
-            val answers = (sent until sent + 100).map { n =>
-              val partition = n % partitions
-              val key = s"$partition-${n / partitions % 10}"
-              producer.send(ProducerRecord(topic, partition, key, n.toString))
-            }
-            producer.flush()
-            answers.foreach(_.get())
-            sent += 100
-    catch case error: Throwable => problem = error
-
-  def close(): Unit =
-    keepsWriting.set(false)
-    workers.close()
-    writer.join()
-
-private object Chaos:
-  val members = 3
-  val mostPartitions = 6
-  private val mostAhead = 2000
+      test(s"$protocol, $what, brokers: $brokers. Nothing is lost, and keys are in order"):
+        println(ChaosProgram.checked(brokers, protocol, what, time, seed))

@@ -34,7 +34,8 @@ final class Workers(
       file.toString
     )
     val errors = folder.resolve(s"${started.size}.err").toFile
-    val worker = Workers.Worker(ProcessBuilder(command*).redirectError(errors).start(), file)
+    val process = ProcessBuilder(command*).redirectError(errors).start()
+    val worker = Workers.Worker(process, started.size, file)
     started :+= worker
     worker
 
@@ -55,14 +56,17 @@ final class Workers(
     Files.deleteIfExists(folder): Unit
 
 object Workers:
-  final case class Done(micros: Long, key: String, value: Int)
+  /** @param worker
+    *   the number of the worker that has done it, in the order of their starts
+    */
+  final case class Done(micros: Long, key: String, value: Int, worker: Int)
 
-  final class Worker(process: Process, file: Path):
+  final class Worker(process: Process, val number: Int, file: Path):
     def isAlive: Boolean = process.isAlive
 
     def done: Vector[Done] =
       Files.readAllLines(file).asScala.toVector.map(_.split(' ')).collect {
-        case Array(micros, key, value) => Done(micros.toLong, key, value.toInt)
+        case Array(micros, key, value) => Done(micros.toLong, key, value.toInt, number)
       }
 
     def hasDone: Boolean = Files.size(file) > 0
