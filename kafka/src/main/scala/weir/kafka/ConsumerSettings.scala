@@ -49,7 +49,7 @@ import weir.Task
   * @param onAssignmentChange
   *   a task to run when this member gets or loses partitions, such as one that loads or writes a
   *   state. The poll thread waits for it, so it should take less than `max.poll.interval.ms`. If it
-  *   fails, so does the stream
+  *   fails, so does the stream, also one that is about to end
   * @param properties
   *   further properties of Kafka's client, such as those for TLS and SASL, and of the
   *   deserializers, such as `schema.registry.url`. A group that has

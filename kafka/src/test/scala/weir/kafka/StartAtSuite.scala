@@ -164,6 +164,20 @@ class StartAtSuite extends KafkaSuite:
     assertEquals(error.getMessage, "no state")
 
   for protocol <- protocols do
+    test(s"$protocol: a task that fails for the revoke of the end fails a stream that has ended"):
+      val (topic, group) = (filled(), TestBroker.name("group"))
+      val failing = TestBroker
+        .settings(protocol)
+        .copy(onAssignmentChange = {
+          case AssignmentChange.Revoked(_) => Task.fail(RuntimeException("not stored"))
+          case _ => Task.unit
+        })
+      val read = KafkaConsumer(failing).records(Set(topic), group).evalTap(_.done).take(200)
+      val error = intercept[RuntimeException](read.drain.runSync())
+      assertEquals(error.getMessage, "not stored")
+      assertEquals(TestBroker.committedCount(group, topic), 200L)
+
+  for protocol <- protocols do
     test(s"$protocol: partitions without a group are read from their positions, and not committed"):
       val topic = filled()
       val from: Map[TopicPartition, Position] = Map(

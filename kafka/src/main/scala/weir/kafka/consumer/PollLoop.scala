@@ -3,7 +3,7 @@ package weir.kafka.consumer
 import java.time.Duration
 import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.locks.LockSupport
-import java.util.{ArrayList, Collection, HashMap, HashSet, List as JList, Map as JMap}
+import java.util.{ArrayList, Collection, HashMap, HashSet, Map as JMap}
 import org.apache.kafka.clients.consumer.{
   CloseOptions,
   Consumer,
@@ -57,6 +57,7 @@ private[kafka] final class PollLoop(
   private var askNanos = 0L
   private var askTime = options.pollTime
 
+  private val pauses = Pauses(consumer, options, owned)
   private val starts = StartOffsets(consumer, options.startAt, () => isStopping)
   private val calls = PartitionRequests(
     consumer,
@@ -73,8 +74,10 @@ private[kafka] final class PollLoop(
   /** The first error, which the streams have after what was delivered. */
   private var failure: Throwable | Null = null
 
-  /** The error of the last commit; read after the thread has ended. */
-  private var notCommitted: Throwable | Null = null
+  /** The error of the last commit, or of another thing that a stop does; read after the thread has
+    * ended. The streams were over before it.
+    */
+  private var stopFailure: Throwable | Null = null
 
   private val thread =
     Thread.ofPlatform().daemon().name(s"weir-kafka-poll-${options.group}").unstarted(() => run())
@@ -82,7 +85,8 @@ private[kafka] final class PollLoop(
   def start(): Unit = thread.start()
 
   /** **Waits** until the thread has committed, has left the group and has ended. **Fails** if the
-    * broker refuses the last commit: nobody else would say that what is done is not committed.
+    * broker refuses the last commit, or the user's task for the last revoke fails: nobody else
+    * would say so.
     */
   def stop(): Unit =
     isStopping = true
@@ -90,7 +94,7 @@ private[kafka] final class PollLoop(
     consumer.wakeup() // not only `wake`: the last one may have ended a call that began again
     unpark()
     thread.join()
-    val error = notCommitted
+    val error = stopFailure
     if error != null then throw options.explain(error)
 
   /** Ends as a revoke of all partitions does: nothing begins any more, and what is in flight is
@@ -167,7 +171,7 @@ private[kafka] final class PollLoop(
     isWoken.set(false) // This iteration handles earlier requests: pairs with `wake`
     if hasNotSlept then life.give() else confirm()
     requests.run()
-    if ending then consumer.pause(consumer.assignment) else pauseAndResume()
+    if ending then consumer.pause(consumer.assignment) else pauses.update()
     if !ending && !unread.isEmpty && System.nanoTime() - askNanos >= 0 then
       read(ArrayList(unread), askTime)
     if options.commits then commits.beginIfDue(owned.values)
@@ -200,35 +204,6 @@ private[kafka] final class PollLoop(
       val part = Commits.most(commits.age.dividedBy(4), Duration.ofMillis(1))
       Commits.least(part, options.pollTime)
     else options.pollTime
-
-  /** `isPaused` is written before the number of buffered records is read again; the reader updates
-    * that number before it reads `isPaused`. So either the poll thread sees that there is room, or
-    * the reader wakes it.
-    */
-  private def pauseAndResume(): Unit =
-    val bytes = mostBytesOfEach
-    owned.forEach { (partition, assignment) =>
-      val most = assignment.mostBuffered(options.bufferRecords, bytes)
-      if !assignment.isPaused && assignment.buffered >= most then
-        assignment.pauseUntil(most / 2)
-        consumer.pause(JList.of(partition))
-      if assignment.isPaused && assignment.hasRoom then
-        assignment.resume()
-        if !assignment.isHeld then consumer.resume(JList.of(partition))
-    }
-
-  /** Returns the number of bytes of each partition that may wait here. Of its share of
-    * `bufferBytes`, one fetch is for what the client has, and one for what a poll adds once that
-    * number is reached.
-    */
-  private def mostBytesOfEach: Int =
-    var all = 0L
-    owned.values.forEach(all += _.bufferedBytes)
-    val fetched = options.fetchBytes.toLong * owned.size
-    if all >= math.max(options.bufferBytes / 2, options.bufferBytes - fetched) then 0
-    else
-      val share = options.bufferBytes / math.max(1, owned.size)
-      math.max(share / 2, share - 2 * options.fetchBytes)
 
   private def deliver(records: PolledRecords): Unit =
     val wentBack = HashSet[TopicPartition]()
@@ -367,11 +342,11 @@ private[kafka] final class PollLoop(
     assignment.moveTo(OffsetAndMetadata(offset))
     assignment
 
-  /** An error of the user's task fails the streams. */
+  /** An error of the user's task fails the streams; once these are over, the stop. */
   private def tell(change: AssignmentChange): Unit =
     if change.partitions.nonEmpty then
       try options.onAssignmentChange(change).runSync(): Unit
-      catch case error: Exception => fail(error)
+      catch case error: Exception => if isStopping then failStop(error) else fail(error)
 
   private def publishMetadata(): Unit =
     if options.group.nonEmpty then metadata = consumer.groupMetadata
@@ -393,16 +368,21 @@ private[kafka] final class PollLoop(
       if options.commits then
         commits.commitIfDue(owned.values, Commits.least(left, options.commitTime))
 
+  private def failStop(error: Throwable): Unit =
+    val first = stopFailure
+    if first == null then stopFailure = error
+    else if first != error then first.addSuppressed(error)
+
   /** After a stop. It waits for nothing: the streams are over. */
   private def finish(): Unit =
     owned.values.forEach(_.close())
     target.ended(null)
     try if options.commits then commits.commitNow(owned.values, Commits.stopTime)
-    catch case error: Throwable => notCommitted = error
+    catch case error: Throwable => failStop(error)
     try consumer.close(CloseOptions.timeout(Commits.stopTime))
     catch
       case later: Throwable =>
-        val first = if failure == null then notCommitted else failure
+        val first = if failure == null then stopFailure else failure
         if first != null && later != first then first.addSuppressed(later)
 
   /** After an error of the JVM: nothing is done or committed any more. The streams get the error
@@ -416,22 +396,3 @@ private[kafka] final class PollLoop(
     catch case later: Throwable => if later != error then error.addSuppressed(later)
 
 private type PolledRecords = ConsumerRecords[Array[Byte], Array[Byte]]
-
-/** The target of the chunks that a poll thread reads. Only that thread calls its methods. */
-private[kafka] trait ChunkTarget:
-  def added(assignment: Assignment): Unit
-
-  /** Adds the chunks of one poll. */
-  def offer(chunks: JList[Chunk]): Unit
-
-  /** Hands out no more of its chunks, until `letGo`. */
-  def hold(assignment: Assignment): Unit
-  def letGo(assignment: Assignment): Unit
-
-  /** Called when no more chunks of the assignment come. */
-  def removed(assignment: Assignment): Unit
-
-  /** Called when no more chunks come: with an error, which belongs after those that have come, or
-    * when the thread was asked to end. Only the first call counts.
-    */
-  def ended(error: Throwable | Null): Unit
