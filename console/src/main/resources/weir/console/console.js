@@ -3,8 +3,11 @@ const pages = ["fibers", "streams", "runtime", "queues"]
 const byId = id => document.getElementById(id)
 const main = byId("page")
 let page = pages.includes(location.hash.slice(1)) ? location.hash.slice(1) : "fibers"
-let sample = null, series = [], moments = [], fibers = null, mayCancel = false
+let sample = null, series = [], moments = [], fibers = null, mayChange = false
 const open = new Map() // groups that are shown with their fibers, by id
+const trees = new Map() // the fibers that a fiber waits for, by its name; "" has the first ones
+const dead = new Map() // dead jobs that are shown, by their queue
+let queues = [], deadAnswer = ""
 
 // ---- elements ----
 
@@ -121,7 +124,34 @@ function groupCard(group) {
     isOpen ? members(group.id) : null)
 }
 
+const isTree = () => byId("sort").value === "tree"
+
+function branch(parent, path) {
+  const known = trees.get(parent)
+  if (!known) return h("p", { class: "faint" }, "loading")
+  const left = known.count - known.fibers.length
+  return [
+    h("ul", { class: "tree" }, known.fibers.map(one => {
+      const isOpen = trees.has(one.fiber) && !path.includes(one.fiber)
+      return h("li", {},
+        h("ul", { class: "members" }, member(one, `tree ${path.join(" ")}`)),
+        one.under && !path.includes(one.fiber)
+          ? h("button", { class: "link", "data-key": `branch ${[...path, one.fiber].join(" ")}`,
+            "aria-expanded": `${isOpen}`, onclick: () => toggleBranch(one.fiber) },
+            isOpen ? "hide" : `show the ${count(one.under)} that it waits for`) : null,
+        isOpen ? branch(one.fiber, [...path, one.fiber]) : null)
+    })),
+    left > 0 ? h("p", { class: "faint" }, `${count(left)} younger ones are left out.`) : null]
+}
+
+function treePage() {
+  return [
+    h("h2", {}, `Fibers for which no other waits, and below them those that they wait for`),
+    h("div", { class: "card" }, branch("", []))]
+}
+
 function fibersPage() {
+  if (isTree()) return treePage()
   if (!fibers) return h("p", { class: "faint" }, "loading")
   const left = fibers.groupCount - fibers.groups.length
   return [
@@ -188,10 +218,32 @@ function chip(figure) {
   return h("span", {}, `${figure.label} `, h("b", {}, rounded(figure.value)), rate)
 }
 
+function deadCard(queue) {
+  const known = dead.get(queue)
+  const button = (title, job, action) => mayChange
+    ? h("button", { "data-key": `${action} ${queue} ${job.id}`,
+      onclick: () => changeDead(queue, job.id, action) }, title) : null
+  return h("div", { class: "card" },
+    h("button", { class: "row", "data-key": `dead ${queue}`,
+      "aria-expanded": `${dead.has(queue)}`, onclick: () => toggleDead(queue) },
+      h("b", {}, "dead jobs of "), h("span", { class: "name" }, queue)),
+    !dead.has(queue) ? null
+      : !known ? h("p", { class: "faint" }, "loading")
+        : known.error ? h("p", { role: "alert" }, known.error)
+          : [
+            known.jobs.length ? null : h("p", { class: "faint" }, "none"),
+            h("ul", { class: "members" }, known.jobs.map(job => h("li", { class: "member" },
+              h("b", {}, job.id), h("span", {}, `died ${job.died}, attempts: ${job.attempts}`),
+              job.key ? h("span", {}, `key ${job.key}`) : null,
+              h("span", { class: "name" }, job.error),
+              button("Put back", job, "revive"), button("Delete", job, "delete")))),
+            known.hasMore ? h("p", { class: "faint" }, "Earlier ones are left out.") : null])
+}
+
 function queuesPage() {
   if (!sample) return h("p", { class: "faint" }, "loading")
   const kinds = [...new Set(sample.things.map(thing => thing.kind))]
-  if (!kinds.length && !sample.own.length) return h("p", {},
+  if (!kinds.length && !sample.own.length && !queues.length) return h("p", {},
     "Nothing has a name: give it one with ",
     h("code", {}, ".named(\"orders\")"), ", such as a queue, a semaphore or a cache.")
   return [
@@ -201,7 +253,9 @@ function queuesPage() {
           h("div", { class: "chips" }, thing.figures.map(chip)))))]),
     sample.own.length ? [h("h2", {}, "Figures of the program"),
       h("div", { class: "card chips" }, sample.own.map(figure =>
-        h("span", {}, `${figure.name} `, chip(figure))))] : null]
+        h("span", {}, `${figure.name} `, chip(figure))))] : null,
+    queues.length ? [h("h2", {}, "Dead jobs"), h("p", { role: "status" }, deadAnswer),
+      queues.map(deadCard)] : null]
 }
 
 function render() {
@@ -211,6 +265,7 @@ function render() {
     tab.tabIndex = name === page ? 0 : -1
   }
   byId("tools").hidden = page !== "fibers"
+  byId("search").disabled = isTree()
   main.setAttribute("aria-labelledby", `tab-${page}`)
   show(main, {
     fibers: fibersPage, streams: streamsPage, runtime: runtimePage, queues: queuesPage
@@ -245,7 +300,7 @@ async function showFiber(name) {
         one.thread ? row("thread", one.thread) : null),
       h("ul", { class: "lines" }, one.lines.map(line => h("li", {}, `at ${line}`))),
       h("div", { class: "actions" }, close,
-        mayCancel ? h("button", { onclick: () => cancel(one.fiber) }, "Cancel this fiber") : null),
+        mayChange ? h("button", { onclick: () => cancel(one.fiber) }, "Cancel this fiber") : null),
       h("p", { id: "answer", role: "status" }))
   }
   if (!dialog.open) dialog.showModal()
@@ -269,6 +324,11 @@ let loads = 0
 async function loadFibers() {
   const load = ++loads
   try {
+    if (isTree()) {
+      await Promise.all(["", ...trees.keys()].map(loadBranch))
+      if (load === loads && page === "fibers") render()
+      return
+    }
     const found = await asked(`/api/fibers?${wanted()}`)
     await Promise.all([...open.keys()].map(id => asked(`/api/group?id=${id}&${wanted()}`)
       .then(group => open.has(id) && open.set(id, group), () => open.delete(id))))
@@ -276,6 +336,49 @@ async function loadFibers() {
     fibers = found
     if (page === "fibers") render()
   } catch (error) { /* the events say that the server is gone */ }
+}
+
+const loadBranch = parent => asked(`/api/tree?parent=${encodeURIComponent(parent)}`)
+  .then(found => trees.set(parent, found), () => trees.delete(parent))
+
+async function toggleBranch(fiber) {
+  if (trees.has(fiber)) trees.delete(fiber)
+  else await loadBranch(fiber)
+  render()
+}
+
+async function loadQueues() {
+  try {
+    queues = await asked("/api/queues")
+    await Promise.all([...dead.keys()].map(loadDead))
+    if (page === "queues") render()
+  } catch (error) { /* the events say that the server is gone */ }
+}
+
+const inQueue = queue => `queue=${encodeURIComponent(queue)}`
+
+async function loadDead(queue) {
+  const response = await fetch(`/api/dead?${inQueue(queue)}`)
+  dead.set(queue, response.ok ? await response.json() : { error: await response.text() })
+}
+
+async function toggleDead(queue) {
+  if (dead.has(queue)) dead.delete(queue)
+  else {
+    dead.set(queue, null)
+    render()
+    await loadDead(queue)
+  }
+  render()
+}
+
+async function changeDead(queue, id, action) {
+  if (action === "delete" && !confirm(`Delete job ${id}? It cannot be put back afterwards.`)) return
+  const response =
+    await fetch(`/api/dead/${action}?${inQueue(queue)}&id=${id}`, { method: "POST" })
+  deadAnswer = await response.text()
+  await loadDead(queue)
+  render()
 }
 
 async function toggle(id) {
@@ -296,7 +399,9 @@ function search(text) {
 
 async function keepLoading() {
   const begun = performance.now()
-  if (page === "fibers" && !byId("pause").checked && !document.hidden) await loadFibers()
+  const isWatched = !byId("pause").checked && !document.hidden
+  if (page === "fibers" && isWatched) await loadFibers()
+  if (page === "queues" && isWatched) await loadQueues()
   setTimeout(keepLoading, Math.max(2000, 5 * (performance.now() - begun)))
 }
 
@@ -324,6 +429,7 @@ function go(name) {
   history.replaceState(null, "", `#${name}`)
   render()
   if (name === "fibers") loadFibers()
+  if (name === "queues") loadQueues()
 }
 
 for (const name of pages) byId(`tab-${name}`).addEventListener("click", () => go(name))
@@ -352,7 +458,7 @@ async function begin() {
   render()
   try {
     const about = await asked("/api/runtime")
-    mayCancel = about.mayCancel
+    mayChange = about.mayChange
     series = about.history.series
     moments = about.history.moments
     take(await asked("/api/now"))

@@ -18,7 +18,7 @@ object Console:
   private[console] val usualPort = 8090
 
   /** Serves the pages of `runtime` until the end of the scope. The pages have no effect on the
-    * program unless `mayCancel` is set.
+    * program unless `mayChange` is set.
     *
     * Without a token, only this machine is served: `host` must be a loopback address, and a request
     * must name `localhost`. With a token, each request must have it: in a header `Authorization:
@@ -35,16 +35,16 @@ object Console:
     *
     * @param port the port; 0 takes a free one
     * @param token the secret that each request must have
-    * @param mayCancel true to let the page cancel fibers
+    * @param mayChange true to let the page cancel fibers, and put back or delete dead jobs
     * @param host the address to listen on
     */
   def serve(
       port: Int = usualPort,
       token: Option[String] = None,
-      mayCancel: Boolean = false,
+      mayChange: Boolean = false,
       host: String = "localhost"
   )(using runtime: WeirRuntime): Resource[Console] =
-    val settings = ConsoleSettings(port, token, mayCancel, host)
+    val settings = ConsoleSettings(port, token, mayChange, host)
     Resource
       .make(Task.delay(ConsoleServer.start(settings, runtime)))(server => Task.delay(server.stop()))
       .map(Console(_))
@@ -56,7 +56,7 @@ object Console:
 private[console] final case class ConsoleSettings(
     port: Int,
     token: Option[String],
-    mayCancel: Boolean,
+    mayChange: Boolean,
     host: String
 ):
 

@@ -4,7 +4,7 @@ import weir.{RuntimeHook, WeirRuntime}
 
 /** Starts a console where the JVM was started with `-Dweir.console=8090`. It works as soon as it is
   * on the class path. `-Dweir.console.token`, `-Dweir.console.host` and
-  * `-Dweir.console.cancel=true` are the other arguments of `Console.serve`.
+  * `-Dweir.console.change=true` are the other arguments of `Console.serve`.
   */
 final class ConsoleHook extends RuntimeHook:
 
@@ -36,7 +36,7 @@ private[console] object ConsoleHook:
         )
       ),
       property("weir.console.token"),
-      property("weir.console.cancel").contains("true"),
+      property("weir.console.change").contains("true"),
       property("weir.console.host").getOrElse("localhost")
     )
 

@@ -34,7 +34,7 @@ private[console] final class ConsoleServer(
   private val clock = Executors.newScheduledThreadPool(2, daemon("weir-console-clock"))
   private val sampler = Sampler(lints)
   private val fiberPages = FiberPages(runtime)
-  private val pages = Pages(runtime, sampler, fiberPages, settings.mayCancel)
+  private val pages = Pages(runtime, sampler, fiberPages, settings.mayChange)
   private val access = Access(settings.token, s"weir-console-$port")
   private val listeners = AtomicInteger()
 

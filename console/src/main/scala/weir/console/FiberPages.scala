@@ -80,6 +80,17 @@ private[console] final class FiberPages(runtime: WeirRuntime):
       )
     }
 
+  /** Returns the fibers that `parent` waits for, or those for which none waits if it is empty. */
+  def tree(parent: String): Json =
+    val shown = fibers()
+    val found =
+      if parent.isEmpty then shown.roots else shown.find(parent).fold(Vector.empty)(shown.under)
+    Json.fields(
+      "total" -> shown.size.toDouble.json,
+      "count" -> found.size.toDouble.json,
+      "fibers" -> found.take(rows).map(one => entry(one, shown.under(one).size)).json
+    )
+
   def one(fiber: String): Option[Json] = fibers().find(fiber).map(entry(_))
 
 private[console] object FiberPages:
@@ -103,8 +114,10 @@ private[console] object FiberPages:
       "awaits" -> group.awaits.json
     )
 
-  private def entry(entry: Entry): Json =
+  /** @param under the number of fibers that it waits for, which are shown below it */
+  private def entry(entry: Entry, under: Int = 0): Json =
     Json.fields(
+      "under" -> under.toDouble.json,
       "fiber" -> entry.fiber.json,
       "state" -> entry.state.toString.toLowerCase.json,
       "since" -> seconds(entry.sinceNanos),

@@ -33,7 +33,22 @@ private[console] final class Fibers(dump: FiberDump, val takenNanos: Long, val t
       .sortBy(-_.sinceNanos)
       .take(longestShown)
 
-  def find(fiber: String): Option[Entry] = dump.fibers.find(_.fiber == fiber)
+  private lazy val byName = dump.fibers.map(entry => entry.fiber -> entry).toMap
+
+  def find(fiber: String): Option[Entry] = byName.get(fiber)
+
+  /** The fibers for which no other fiber waits, and one of each cycle. Those that wait for others,
+    * such as their children, come first, and among these the oldest.
+    */
+  lazy val roots: Vector[Entry] =
+    val held = dump.fibers.flatMap(entry => entry.holders.filter(_ != entry.fiber)).toSet
+    val free = dump.fibers.filterNot(entry => held(entry.fiber))
+    (free ++ cycles.flatMap(_.headOption)).distinct.sortBy(entry =>
+      (entry.holders.isEmpty, -entry.sinceNanos)
+    )
+
+  /** The fibers that `entry` waits for. */
+  def under(entry: Entry): Vector[Entry] = entry.holders.flatMap(byName.get)
 
   /** Returns the groups that have fibers with the text `search`, with those fibers only. */
   def searched(search: String): Vector[Group] =

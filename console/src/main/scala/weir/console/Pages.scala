@@ -11,14 +11,22 @@ private[console] final class Pages(
     runtime: WeirRuntime,
     sampler: Sampler,
     fiberPages: FiberPages,
-    mayCancel: Boolean
+    mayChange: Boolean
 ):
   import Pages.*
 
   def apply(request: Request): Reply = (request.method, request.path) match
-    case ("POST", "/api/cancel") => cancel(request("fiber"))
+    case ("POST", path) => post(path, request)
     case ("GET" | "HEAD", path) => get(path, request)
-    case _ => Reply.text(405, "The console answers GET, and POST for /api/cancel.")
+    case _ => Reply.text(405, "The console answers GET, and POST for changes.")
+
+  private def post(path: String, request: Request): Reply = path match
+    case _ if !mayChange =>
+      Reply.text(403, "The console may not change anything. Start it with mayChange = true.")
+    case "/api/cancel" => cancel(request("fiber"))
+    case "/api/dead/revive" => DeadPages.revive(request("queue"), request("id"))
+    case "/api/dead/delete" => DeadPages.delete(request("queue"), request("id"))
+    case _ => noPage
 
   private def get(path: String, request: Request): Reply = path match
     case "/" => page()
@@ -26,7 +34,7 @@ private[console] final class Pages(
       Reply(200, PrometheusText.contentType, PrometheusText(runtime.metrics).getBytes(UTF_8))
     case "/top" => Reply.text(200, Top(sampler.now, fiberPages.fibers()))
     case "/api/runtime" =>
-      Reply.json(Json.fields("mayCancel" -> mayCancel.json, "history" -> sampler.series))
+      Reply.json(Json.fields("mayChange" -> mayChange.json, "history" -> sampler.series))
     case "/api/now" =>
       fiberPages.touch()
       Reply.json(sampler.now.json)
@@ -34,15 +42,19 @@ private[console] final class Pages(
     case "/api/group" =>
       found(fiberPages.group(request("id"), request("search")), "The group has no fibers any more.")
     case "/api/fiber" => found(fiberPages.one(request("fiber")), "The fiber has ended.")
-    case _ => Reply.text(404, "There is no such page. The pages are /, /metrics and /top.")
+    case "/api/tree" => Reply.json(fiberPages.tree(request("parent")))
+    case "/api/queues" => Reply.json(DeadPages.queues)
+    case "/api/dead" => DeadPages.list(request("queue"))
+    case _ => noPage
+
+  private def noPage: Reply =
+    Reply.text(404, "There is no such page. The pages are /, /metrics and /top.")
 
   private def found(json: Option[Json], otherwise: String): Reply =
     json.fold(Reply.text(404, otherwise))(Reply.json)
 
   private def cancel(fiber: String): Reply =
-    if !mayCancel then
-      Reply.text(403, "The console may not cancel fibers. Start it with mayCancel = true.")
-    else if runtime.cancelFiber(fiber) then Reply.text(200, "The cancel is requested.")
+    if runtime.cancelFiber(fiber) then Reply.text(200, "The cancel is requested.")
     else Reply.text(404, "The fiber has ended, or its name is not unique.")
 
 private[console] object Pages:

@@ -53,7 +53,7 @@ class AccessSuite extends WeirSuite:
   test("settings that do not fit together fail with one clear line"):
     def failure(settings: ConsoleSettings): String =
       intercept[IllegalArgumentException](settings.checked()).getMessage
-    val good = ConsoleSettings(0, None, mayCancel = false, "localhost")
+    val good = ConsoleSettings(0, None, mayChange = false, "localhost")
     assert(good.checked().isLoopbackAddress)
     assert(failure(good.copy(host = "0.0.0.0")).contains("there is no token"))
     assert(!good.copy(host = "0.0.0.0", token = Some("s")).checked().isLoopbackAddress)

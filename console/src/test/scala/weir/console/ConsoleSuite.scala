@@ -4,7 +4,10 @@ import java.io.{BufferedReader, InputStreamReader}
 import java.net.http.{HttpClient, HttpRequest, HttpResponse}
 import java.net.{Socket, URI}
 import java.nio.charset.StandardCharsets.UTF_8
+import java.time.Instant
+import scala.jdk.CollectionConverters.*
 import weir.*
+import weir.metrics.DeadJobs
 import weir.std.StreamMonitor
 
 class ConsoleSuite extends WeirSuite:
@@ -119,7 +122,7 @@ class ConsoleSuite extends WeirSuite:
     send(if headers.isEmpty then post else post.headers(headers*))
 
   test("a fiber is cancelled by a console that may, but not for a page of another origin"):
-    serving(Console.serve(0, mayCancel = true)) { console =>
+    serving(Console.serve(0, mayChange = true)) { console =>
       val waiter = Deferred.unsafe[Unit].get.start.runSync()
       val dump = () => WeirRuntime.default.fiberDump().fibers
       eventually("it waits")(dump().exists(_.awaits.startsWith("Deferred")))
@@ -133,6 +136,63 @@ class ConsoleSuite extends WeirSuite:
       )
       assertEquals(waiter.join.runSync(), Outcome.Canceled)
       assertEquals(post(console, name).statusCode, 404)
+    }
+
+  test("fibers are shown below the one that waits for them"):
+    serving(Console.serve(0)) { console =>
+      val end = Deferred.unsafe[Unit]
+      val parent = Task.parTraverse(1 to 3)(_ => end.get.map(_ => "child")).start.runSync()
+      def tree(parent: String) = get(console, s"/api/tree?parent=$parent").body
+      val parents = "\"under\":3,\"fiber\":\"([0-9a-f]+)\"".r
+      eventually("the parent waits for three")(parents.findFirstIn(tree("")).nonEmpty)
+      val name = parents.findFirstMatchIn(tree("")).get.group(1)
+      val below = tree(name)
+      assert(below.contains("\"count\":3,"), below)
+      assertEquals("\"awaits\":\"Deferred, which is not set\"".r.findAllIn(below).size, 3, below)
+      assert(tree("none").contains("\"count\":0,"))
+      parent.cancel.runSync()
+    }
+
+  private final class PlantedJobs extends DeadJobs:
+    val left = new java.util.concurrent.ConcurrentSkipListSet[Long](java.util.List.of(7L, 8L))
+    def name = "planted & dead"
+    def list(limit: Int): Vector[DeadJobs.Job] =
+      left.descendingSet.asScala.toVector
+        .map(DeadJobs.Job(_, 3, Instant.ofEpochSecond(60), Some("k"), "no \"answer\""))
+        .take(limit)
+    def revive(ids: Vector[Long]): Int = ids.count(left.remove(_))
+    def delete(ids: Vector[Long]): Int = throw IllegalStateException("no connection")
+
+  test("dead jobs are shown, put back and deleted, by a console that may"):
+    val jobs = PlantedJobs()
+    val registration = DeadJobs.register(jobs)
+    val query = "queue=planted+%26+dead"
+    def change(console: Console, path: String) =
+      val reply =
+        send(request(console, path).POST(HttpRequest.BodyPublishers.noBody()))
+      (reply.statusCode, reply.body.trim)
+    serving(Console.serve(0)) { console =>
+      assertEquals(change(console, s"/api/dead/revive?$query&id=7")._1, 403)
+      assertEquals(jobs.left.size, 2)
+    }
+    serving(Console.serve(0, mayChange = true)) { console =>
+      assertEquals(get(console, "/api/queues").body, "[\"planted & dead\"]")
+      val list = get(console, s"/api/dead?$query").body
+      val last = "{\"id\":\"8\",\"attempts\":3,\"died\":\"1970-01-01T00:01:00Z\",\"key\":\"k\"," +
+        "\"error\":\"no \\\"answer\\\"\"}"
+      assert(list.contains(s"\"jobs\":[$last,"), list)
+      val revive = s"/api/dead/revive?$query&id=7"
+      assertEquals(change(console, revive), (200, "Job 7 is put back."))
+      assertEquals(change(console, revive)._1, 409)
+      assertEquals(change(console, s"/api/dead/revive?$query&id=x")._1, 400)
+      assertEquals(
+        change(console, s"/api/dead/delete?$query&id=8"),
+        (502, "The queue's database failed: java.lang.IllegalStateException: no connection")
+      )
+      assertEquals(get(console, "/api/dead?queue=other").statusCode, 404)
+      assertEquals(get(console, s"/api/dead/delete?$query&id=8").statusCode, 404)
+      registration.close()
+      assertEquals(get(console, "/api/queues").body, "[]")
     }
 
   test("the end of the scope closes the port and the open pages"):

@@ -1,7 +1,9 @@
 package weir.console
 
+import java.time.Instant
 import scala.concurrent.duration.*
 import weir.*
+import weir.metrics.DeadJobs
 import weir.std.*
 
 /** A program with something to see on each page, and with planted faults: a lock that is never
@@ -15,7 +17,7 @@ object Demo:
   def main(arguments: Array[String]): Unit =
     val port = arguments.headOption.fold(8090)(_.toInt)
     val fiberCount = arguments.lift(1).fold(1000)(_.toInt)
-    Console.serve(port, mayCancel = true).use(_ => program(fiberCount)).runSync()
+    Console.serve(port, mayChange = true).use(_ => program(fiberCount)).runSync()
 
   private def program(fiberCount: Int): Task[Unit] =
     for
@@ -26,7 +28,7 @@ object Demo:
       connections <- Semaphore(4).map(_.named("connections"))
       users <- Cache[Int, String](maxSize = 100).map(_.named("users"))
       monitor <- StreamMonitor.make.map(_.named("billing"))
-      _ = kept ::= ledger
+      _ = kept :::= List(ledger, DeadJobs.register(Mails))
       _ <- ledger.withLock(Task.never).start
       _ <- Task.sleep(100.millis).andThen(Task.foreach(1 to 3)(_ => book(ledger).start))
       _ <- waitForEachOther
@@ -43,6 +45,16 @@ object Demo:
       _ <- bills(monitor)
       _ <- Task.foreach(sessions)(_.join)
     yield ()
+
+  private object Mails extends DeadJobs:
+    private val errors = Vector("connection refused: mail.example:25", "no such mailbox")
+    def name = "weir_queue.mails"
+    def list(limit: Int): Vector[DeadJobs.Job] =
+      errors.zipWithIndex.map { (error, i) =>
+        DeadJobs.Job(1041 + i, 5, Instant.parse("2026-11-27T08:00:00Z"), Some(s"order-$i"), error)
+      }
+    def revive(ids: Vector[Long]): Int = ids.size
+    def delete(ids: Vector[Long]): Int = 0
 
   private def session(number: Int): Task[Unit] =
     Task.sleep(1.hour).map(_ => if number < 0 then println(number))

@@ -1,9 +1,6 @@
 package weir.metrics
 
 import java.lang.ref.WeakReference
-import java.util.concurrent.ConcurrentHashMap
-import java.util.concurrent.atomic.AtomicLong
-import scala.jdk.CollectionConverters.*
 
 /** Has figures that change. */
 trait MetricSource:
@@ -15,8 +12,7 @@ trait MetricSource:
   * those that a program adds. `WeirRuntime.metrics` reads them all.
   */
 object Metrics:
-  private val sources = ConcurrentHashMap[Long, Source]()
-  private val numbers = AtomicLong()
+  private val sources = Registry[Source]()
 
   /** Adds a source, until the result is closed.
     * {{{
@@ -34,23 +30,20 @@ object Metrics:
     * )
     * }}}
     */
-  def register(source: MetricSource): AutoCloseable =
-    val number = numbers.incrementAndGet()
-    sources.put(number, Source.Strong(source)): Unit
-    () => sources.remove(number): Unit
+  def register(source: MetricSource): AutoCloseable = sources.add(Source.Strong(source))
 
   /** Adds the figures of `owner`, which `read` returns, for as long as `owner` is in use. `read`
     * must not refer to `owner` but by its argument.
     */
   private[weir] def registerWeakly[A <: AnyRef](owner: A)(read: A => Vector[Metric]): Unit =
-    sources.put(numbers.incrementAndGet(), Source.Weak(WeakReference(owner), read)): Unit
+    sources.add(Source.Weak(WeakReference(owner), read)): Unit
 
   /** Returns the figures of all sources, in the order in which these were added. A source that
     * throws has no figures.
     */
   private[weir] def ofSources: Vector[Metric] =
-    sources.forEach((number, source) => if source.isGone then sources.remove(number): Unit)
-    Metric.joined(sources.asScala.toVector.sortBy(_._1).flatMap(_._2.read))
+    sources.prune(_.isGone)
+    Metric.joined(sources.all.flatMap(_.read))
 
   private enum Source:
     case Strong(source: MetricSource)

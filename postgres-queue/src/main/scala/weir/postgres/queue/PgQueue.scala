@@ -4,7 +4,7 @@ import java.sql.Connection
 import java.time.Instant
 import scala.concurrent.duration.*
 
-import weir.{Stream, Task}
+import weir.{Resource, Stream, Task}
 import weir.postgres.queue.tables.{QueueAccess, QueueCalls, QueueTables}
 import weir.postgres.queue.worker.QueueWorker
 
@@ -221,6 +221,34 @@ final class PgQueue[A] private (
     * returns how many. It leaves out a job whose key is in the queue already.
     */
   def revive(ids: Iterable[Long]): Task[Int] = access.transaction(calls.revive(_, ids.toVector))
+
+  /** Deletes the dead jobs with these numbers, and returns how many. */
+  def deleteDead(ids: Iterable[Long]): Task[Int] =
+    access.transaction(calls.deleteDead(_, ids.toVector))
+
+  /** Returns the time for which the oldest job that could be taken now has been due; none if there
+    * is no such job.
+    */
+  def oldest: Task[Option[FiniteDuration]] =
+    access.transaction(calls.oldest).map(_.map(seconds => (seconds * 1e9).toLong.max(0).nanos))
+
+  /** Counts the jobs at once and then once in each `every`, and has the numbers among the figures
+    * of the JVM until the end of the scope: see `weir.metrics.Metrics`. Shows the dead jobs to a
+    * console. A count reads the whole table. While the database does not answer there are no
+    * figures of the queue.
+    *
+    * **Fails** with an `IllegalArgumentException` if `every` is less than a second.
+    * {{{
+    * val program: Task[Unit] = queue.watched().use(_ => work)
+    * }}}
+    */
+  def watched(every: FiniteDuration = 15.seconds): Resource[Unit] =
+    require(
+      every >= 1.second,
+      s"PgQueue.watched: every was $every. It must be at least 1 second: a count reads the whole " +
+        "table."
+    )
+    QueueFigures(this, tables.jobs, every).watched
 
   private def missing(job: PgJob[A], done: Set[(Long, Int)]): Vector[PgJob[A]] =
     if done(job.taken) then Vector.empty else Vector(job)

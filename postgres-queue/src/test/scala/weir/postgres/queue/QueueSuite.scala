@@ -4,7 +4,8 @@ import java.sql.DriverManager
 import java.time.Instant
 import scala.concurrent.duration.*
 
-import weir.Task
+import weir.{Task, WeirRuntime}
+import weir.metrics.DeadJobs
 import weir.postgres.*
 import weir.postgres.queue.PgQueueException.Kind
 import weir.postgres.queue.tables.{Jdbc, QueueCalls, QueueTables}
@@ -237,3 +238,43 @@ class QueueSuite extends QueueFixture:
   private def scans(database: String, column: String): Long = server
     .ask(database)(s"SELECT $column FROM pg_stat_user_tables WHERE relname = 'work'")
     .toLong
+
+  test("a queue that is watched has figures, and dead jobs to look at, put back or delete"):
+    val (queue, database) = newQueue()
+    val past = Instant.now().minusSeconds(60)
+    queue.offer(PgOffer("old", runAt = Some(past))).runSync(): Unit
+    queue.offer(PgOffer("later", runAt = Some(Instant.now().plusSeconds(3600)))).runSync(): Unit
+    for payload <- List("dies", "dies too") do
+      val id = queue.offer(PgOffer(payload, priority = 9, maxAttempts = 1)).runSync()
+      val job = queue.take(1, lease).runSync().head
+      assertEquals(Option(job.id), id)
+      queue.nack(job, 0.seconds, "no answer").runSync(): Unit
+    def value(metric: String, attributes: (String, String)*): Option[Double] =
+      WeirRuntime.default.metrics
+        .filter(_.name == metric)
+        .flatMap(_.points)
+        .find(_.attributes == Vector("name" -> "weir_queue.work") ++ attributes)
+        .map(_.value)
+    def jobs(state: String): Option[Double] = value("weir.pg_queue.jobs", "state" -> state)
+    val watch = queue.watched(1.second).use { _ =>
+      Task {
+        eventually("counted")(jobs("ready").contains(1.0))
+        assertEquals(
+          List("leased", "delayed", "dead").map(jobs),
+          List(Some(0.0), Some(1.0), Some(2.0))
+        )
+        assert(value("weir.pg_queue.oldest").exists(age => age >= 60 && age < 180))
+        val dead = DeadJobs.registered.find(_.name == "weir_queue.work").get
+        val found = dead.list(9)
+        assertEquals(found.map(_.error), Vector("no answer", "no answer"))
+        assertEquals(dead.revive(Vector(found(0).id)), 1)
+        assertEquals(dead.delete(found.map(_.id)), 1)
+        eventually("counted again")(jobs("dead").contains(0.0) && jobs("ready").contains(2.0))
+        on(database)(server.execute(_, "ALTER TABLE weir_queue.work RENAME TO gone"))
+        eventually("no figures while the table is gone")(jobs("ready").isEmpty)
+      }
+    }
+    watch.runSync()
+    assertEquals(jobs("ready"), None)
+    assert(!DeadJobs.registered.exists(_.name == "weir_queue.work"))
+    intercept[IllegalArgumentException](queue.watched(10.millis)): Unit

@@ -333,6 +333,23 @@ private[queue] final class QueueCalls[A](
       )
       .head
 
+  private val oldestSql =
+    s"""SELECT extract(epoch FROM clock_timestamp() - run_at) FROM ${tables.jobs}
+       |WHERE is_due AND (leased_until IS NULL OR leased_until < now())
+       |ORDER BY run_at LIMIT 1""".stripMargin
+
+  /** Returns the number of seconds for which the oldest job that could be taken has been due. */
+  def oldest(connection: Connection): Option[Double] =
+    Jdbc.query(connection, isolation + oldestSql)(_ => ())(_.getDouble(1)).headOption
+
+  private val deleteDeadSql = s"DELETE FROM ${tables.dead} WHERE id = ANY (?::bigint[]) RETURNING 1"
+
+  /** Deletes dead jobs, and returns how many. */
+  def deleteDead(connection: Connection, ids: Vector[Long]): Int =
+    Jdbc
+      .query(connection, isolation + deleteDeadSql)(array(_, 1, "int8", ids.map(Long.box)))(_ => ())
+      .size
+
   private def held(
       connection: Connection,
       sql: String,
