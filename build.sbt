@@ -56,8 +56,8 @@ ThisBuild / innerPackages :=
     Seq("testkit.agent", "testkit.explore") ++
     Seq("apply", "input", "jobs", "journal", "protocol", "psql", "split")
       .map("postgres." + _) ++
-    Seq("postgres.queue.tables", "postgres.queue.worker") :+
-    "kafka.consumer").map("weir." + _)
+    Seq("postgres.queue.tables", "postgres.queue.worker") ++
+    Seq("kafka.consumer", "http.server", "http.client")).map("weir." + _)
 
 // Scaladoc of the API alone.
 lazy val apiPages = Def.setting {
@@ -91,6 +91,7 @@ lazy val root = project
     csv,
     json,
     zstd,
+    http,
     cats,
     fs2Interop,
     interopTests,
@@ -119,8 +120,8 @@ lazy val testLimit = project
   .settings(libraryDependencies += "junit" % "junit" % "4.13.2")
 
 val ruled = Seq("core", "testkit", "slf4j", "otel", "micrometer", "console", "csv", "json") ++
-  Seq("zstd", "cats", "fs2Interop", "postgres", "postgresQueue", "kafka", "program", "feeds") ++
-  Seq("cli", "lab", "bench")
+  Seq("zstd", "http", "cats", "fs2Interop", "postgres", "postgresQueue", "kafka", "program") ++
+  Seq("feeds", "cli", "lab", "bench")
 lazy val ruledModules = taskKey[File]("A line for each module that has rules, with its class path")
 
 // The rules between packages and modules. Its tests check all modules, on their class files and
@@ -302,6 +303,19 @@ lazy val zstd = project
   .settings(
     libraryDependencies += "com.github.luben" % "zstd-jni" % zstdJni,
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED"
+  )
+
+// A server on Jetty, and a client on the JDK's one.
+lazy val http = project
+  .dependsOn(core % "compile->compile;test->test")
+  .settings(name := "weir-http", description := "HTTP for Weir: a server on Jetty, and a client")
+  .settings(testSettings)
+  .settings(testkitSettings)
+  .settings(
+    libraryDependencies ++= Seq(
+      "org.eclipse.jetty" % "jetty-server" % jetty,
+      "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
+    )
   )
 
 // Cats Effect's type classes, for the libraries that are written to them.
@@ -641,7 +655,7 @@ def runMdoc(classpath: Seq[File], arguments: Seq[String]): Unit = {
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
-  .dependsOn(core, slf4j, otel, micrometer, console, csv, json, zstd, cats)
+  .dependsOn(core, slf4j, otel, micrometer, console, csv, json, zstd, http, cats)
   .dependsOn(fs2Interop, testkit)
   .dependsOn(postgres, postgresQueue, kafka)
   .enablePlugins(MdocPlugin, ScalaUnidocPlugin)
@@ -668,7 +682,7 @@ lazy val docs = project
   .settings(
     ScalaUnidoc / unidoc / unidocProjectFilter :=
       inProjects(core, testkit, slf4j, otel, micrometer, console, csv, json, zstd) ||
-        inProjects(cats, fs2Interop) ||
+        inProjects(http, cats, fs2Interop) ||
         inProjects(postgres, postgresQueue, kafka),
     ScalaUnidoc / unidoc / scalacOptions :=
       apiPages.value((ScalaUnidoc / unidoc / scalacOptions).value),

@@ -27,6 +27,7 @@ class PublicApiSuite extends munit.FunSuite:
     Ruled("csv", "weir.csv"),
     Ruled("json", "weir.json"),
     Ruled("zstd", "weir.zstd"),
+    Ruled("http", "weir.http"),
     Ruled("cats", "weir.interop.cats"),
     Ruled("fs2", "weir.interop.fs2"),
     Ruled("postgres", "weir.postgres"),

@@ -1,0 +1,71 @@
+package weir.http
+
+import java.nio.charset.{Charset, StandardCharsets}
+import weir.{Stream, Task}
+
+/** The body of a request or of a response: blocks of bytes, which are cut anywhere.
+  *
+  * A body that has been received is read from its connection while its stream runs, and not before:
+  * as long as nobody asks for a block, the sender waits. Each of its bytes can be read once. A
+  * second run of the stream continues where the first one has ended.
+  *
+  * A body to send is written while its stream runs: as long as the other side does not read, the
+  * stream is asked for nothing.
+  */
+final class Body private (
+    val stream: Stream[Array[Byte]],
+
+    /** The number of bytes, if it is known before they are read. */
+    val length: Option[Long],
+    private[http] val inMemory: Array[Byte] | Null
+):
+
+  /** Returns all bytes. **Waits** until the sender has sent them. **Fails** with a
+    * [[BodyTooLarge]], after which the rest is unread, if there are more than `limitBytes`.
+    */
+  def bytes(limitBytes: Int = Body.usualLimitBytes): Task[Array[Byte]] =
+    val known = inMemory
+    if known != null && known.length <= limitBytes then Task.pure(known)
+    else if length.exists(_ > limitBytes) then Task.defer(Task.fail(BodyTooLarge(limitBytes)))
+    else Task.defer(Body.collect(stream, limitBytes))
+
+  /** Returns all bytes as text. **Fails** as `bytes`. Bytes that are no text become `U+FFFD`. */
+  def text(
+      limitBytes: Int = Body.usualLimitBytes,
+      charset: Charset = StandardCharsets.UTF_8
+  ): Task[String] = bytes(limitBytes).map(String(_, charset))
+
+object Body:
+  private inline val usualLimitBytes = 10_485_760
+
+  /** Has no bytes. */
+  val empty: Body = apply(Array.emptyByteArray)
+
+  /** Has these bytes, which must not be changed afterwards. */
+  def apply(bytes: Array[Byte]): Body =
+    new Body(
+      if bytes.isEmpty then Stream.empty else Stream.emit(bytes),
+      Some(bytes.length.toLong),
+      bytes
+    )
+
+  /** Has the bytes of `text` in UTF-8. */
+  def text(text: String): Body = apply(text.getBytes(StandardCharsets.UTF_8))
+
+  /** Has the bytes that `blocks` emits. Without a `length`, they are sent in chunks. With one, the
+    * sending fails if there are fewer or more of them.
+    * {{{
+    * val download = Response(200, body = Body.stream(Stream.fromPath(path)))
+    * }}}
+    */
+  def stream(blocks: Stream[Array[Byte]], length: Option[Long] = None): Body =
+    new Body(blocks, length, null)
+
+  private def collect(blocks: Stream[Array[Byte]], limitBytes: Int): Task[Array[Byte]] =
+    val all = java.io.ByteArrayOutputStream()
+    blocks
+      .evalForeach { block =>
+        if block.length > limitBytes - all.size then Task.fail(BodyTooLarge(limitBytes))
+        else Task.pure(all.write(block, 0, block.length))
+      }
+      .map(_ => all.toByteArray)

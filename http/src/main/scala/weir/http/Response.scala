@@ -1,0 +1,41 @@
+package weir.http
+
+import weir.Stream
+
+/** A response, by a server or to a client.
+  *
+  * @param status
+  *   200 to 599 at a server
+  * @param headers
+  *   at a server, those that it does not add by itself: it adds `Date`, `Content-Length` or
+  *   `Transfer-Encoding`, and `Connection`
+  */
+final case class Response(
+    status: Int,
+    headers: Headers = Headers.empty,
+    body: Body = Body.empty
+):
+  require(
+    status >= 100 && status <= 999,
+    s"Response: the status was $status. It must be from 100 to 999; at a server, from 200 to 599."
+  )
+
+  /** Returns true if the status is from 200 to 299. */
+  def isSuccess: Boolean = status >= 200 && status < 300
+
+  /** Returns this response with one more field. **Fails** as `Headers.apply`. */
+  def withHeader(name: String, value: String): Response = copy(headers = headers.add(name, value))
+
+object Response:
+  private val ofText = Headers("Content-Type" -> "text/plain; charset=utf-8")
+  private val ofJson = Headers("Content-Type" -> "application/json")
+
+  /** Returns `text` in UTF-8, as `text/plain`. */
+  def text(text: String, status: Int = 200): Response = Response(status, ofText, Body.text(text))
+
+  /** Returns `json`, a value of JSON in UTF-8, as `application/json`. */
+  def json(json: Array[Byte], status: Int = 200): Response = Response(status, ofJson, Body(json))
+
+  /** Returns the bytes that `blocks` emits, as `contentType`. */
+  def stream(blocks: Stream[Array[Byte]], contentType: String, status: Int = 200): Response =
+    Response(status, Headers("Content-Type" -> contentType), Body.stream(blocks))

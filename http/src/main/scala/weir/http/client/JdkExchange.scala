@@ -1,0 +1,92 @@
+package weir.http.client
+
+import java.net.http.HttpClient.Version
+import java.net.http.HttpRequest.{BodyPublisher, BodyPublishers}
+import java.net.http.HttpResponse.BodyHandlers
+import java.net.http.{HttpClient, HttpRequest, HttpResponse, HttpTimeoutException}
+import java.nio.ByteBuffer
+import java.util.concurrent.{CompletionException, Flow}
+import scala.jdk.CollectionConverters.*
+import weir.http.{Body, ClientSettings, Headers, Request, Response}
+import weir.{Resource, Task, WeirRuntime}
+
+/** A request that is sent once, by the JDK's client, and its response. */
+private[http] object JdkExchange:
+  private type Answer = HttpResponse[Flow.Publisher[java.util.List[ByteBuffer]]]
+
+  def apply(client: HttpClient, settings: ClientSettings, request: Request)(using
+      WeirRuntime
+  ): Resource[Response] =
+    val limit = settings.responseTimeout
+    val tooLate = Task.defer(
+      Task.fail(
+        HttpTimeoutException(s"${request.method} ${request.uri}: no response within $limit.")
+      )
+    )
+    Resource
+      .makeFull(poll =>
+        poll(Task.asyncCancelable[Answer](send(client, request, _)).timeoutTo(limit, tooLate))
+          .map(answer => (answer, bodyOf(answer)))
+      ) { case ((_, body), _) => Task.delay(body.close()) }
+      .map((answer, body) => received(answer, body, settings))
+
+  /** Sends the request. The result closes the exchange, and the body of a response that has come in
+    * spite of that.
+    */
+  private def send(client: HttpClient, request: Request, done: Either[Throwable, Answer] => Unit)(
+      using WeirRuntime
+  ): Task[Unit] =
+    val sent = client.sendAsync(requestOf(request), BodyHandlers.ofPublisher())
+    sent.whenComplete((answer, error) =>
+      if answer != null then done(Right(answer))
+      else
+        done(Left(error match
+          case wrapped: CompletionException if wrapped.getCause != null => wrapped.getCause
+          case error => error))
+    ): Unit
+    Task.delay {
+      sent.whenComplete((answer, _) => if answer != null then bodyOf(answer).close()): Unit
+      sent.cancel(true): Unit
+    }
+
+  private def bodyOf(answer: Answer): ResponseBody =
+    val body = ResponseBody()
+    answer.body.subscribe(body)
+    body
+
+  private def requestOf(request: Request)(using WeirRuntime): HttpRequest =
+    val builder =
+      HttpRequest.newBuilder(request.uri).method(request.method, publisher(request.body))
+    // Over plain HTTP the JDK would ask each server for an upgrade to HTTP/2.
+    if request.uri.getScheme == "http" then builder.version(Version.HTTP_1_1): Unit
+    request.headers.toVector.foreach((name, value) => builder.header(name, value): Unit)
+    builder.build()
+
+  private def publisher(body: Body)(using WeirRuntime): BodyPublisher =
+    val bytes = body.inMemory
+    if body.length.contains(0) then BodyPublishers.noBody()
+    else if bytes != null then BodyPublishers.ofByteArray(bytes)
+    else
+      val blocks = body.stream.filter(_.nonEmpty).map(ByteBuffer.wrap).toPublisher[ByteBuffer]
+      body.length match
+        case Some(length) => BodyPublishers.fromPublisher(blocks, length)
+        case None => BodyPublishers.fromPublisher(blocks)
+
+  private def received(answer: Answer, body: ResponseBody, settings: ClientSettings): Response =
+    val fields = for
+      entry <- answer.headers.map.asScala.toVector
+      value <- entry._2.asScala
+      if !entry._1.startsWith(":")
+    yield entry._1 -> value
+    val length = answer.headers.firstValueAsLong("content-length")
+    val isBare = answer.request.method == "HEAD" || answer.statusCode == 304
+    Response(
+      answer.statusCode,
+      Headers.received(fields),
+      if isBare then Body.empty
+      else
+        Body.stream(
+          body.stream(settings.idleTimeout, s"${answer.request.method} ${answer.uri}"),
+          Option.when(length.isPresent)(length.getAsLong)
+        )
+    )

@@ -1,0 +1,124 @@
+package weir.http.server
+
+import java.io.IOException
+import java.nio.channels.{SelectionKey, SocketChannel}
+import org.eclipse.jetty.io.{ManagedSelector, SocketChannelEndPoint}
+import org.eclipse.jetty.server.{HttpConfiguration, HttpConnectionFactory, Server, ServerConnector}
+import org.eclipse.jetty.util.thread.QueuedThreadPool
+import scala.concurrent.duration.{DurationInt, FiniteDuration}
+import weir.http.{Request, Response, ServerSettings}
+import weir.metrics.Metrics
+import weir.{Resource, Task, WeirRuntime}
+
+/** Jetty, from its start to its end. */
+private[http] final class JettyServer private (
+    server: Server,
+    connector: ServerConnector,
+    requests: Requests
+):
+  val port: Int = connector.getLocalPort
+
+  def requestsInFlight: Int = requests.inFlight
+
+  private val settings = requests.settings
+  requests.figures.port = port
+  private val registration = Metrics.register(requests.figures)
+
+  /** Closes connections whose header fields are late, again and again. */
+  private val sweep: Task[Nothing] =
+    val every = (settings.headerTimeout / 4).max(1.milli).min(1.second)
+    Task
+      .delay {
+        val now = System.nanoTime()
+        connector.getConnectedEndPoints.forEach {
+          case endPoint: WatchedEndPoint => endPoint.closeIfLate(now)
+          case _ => ()
+        }
+      }
+      .delayBy(every)
+      .forever
+
+  private val drain: Task[Unit] =
+    val stop = Task.delay {
+      registration.close()
+      server.stop()
+    }
+    val draining =
+      for
+        _ <- Task.delay { requests.isDraining = true }
+        _ <- Task.sleep(settings.drainDelay)
+        _ <- Task.delay(connector.shutdown())
+        _ <- requests.drain(settings.drainTimeout)
+      yield ()
+    draining.guarantee(stop)
+
+private[http] object JettyServer:
+  /** Threads of the selectors and of the acceptor, and some for callbacks. */
+  private val platformThreads = 8
+
+  private val backlog = 1024
+
+  def running(
+      port: Int,
+      settings: ServerSettings,
+      handler: Request => Task[Response],
+      runtime: WeirRuntime
+  ): Resource[JettyServer] =
+    for
+      server <- Resource.make(Task.delay(start(port, Requests(settings, handler, runtime))))(
+        _.drain
+      )
+      _ <- server.sweep.background
+    yield server
+
+  private def start(port: Int, requests: Requests): JettyServer =
+    val settings = requests.settings
+    val threads = QueuedThreadPool(platformThreads, 4)
+    threads.setName("weir-http")
+    threads.setDaemon(true)
+    threads.setReservedThreads(0)
+    val server = Server(threads)
+    val connector = WatchedConnector(server, configuration(settings), settings.headerTimeout)
+    connector.setHost(settings.host)
+    connector.setPort(port)
+    connector.setAcceptQueueSize(backlog)
+    connector.setIdleTimeout(settings.idleTimeout.toMillis)
+    server.addConnector(connector)
+    server.setHandler(RequestHandler(requests))
+    server.setErrorHandler(RefusalHandler(requests))
+    server.setStopTimeout(0)
+    try
+      connector.open()
+      server.start()
+    catch
+      case error: IOException =>
+        server.stop()
+        throw IOException(
+          s"HttpServer.serve: port $port of ${settings.host} cannot be used: " +
+            s"${error.getMessage}. Choose another port; 0 takes a free one.",
+          error
+        )
+    new JettyServer(server, connector, requests)
+
+  private def configuration(settings: ServerSettings): HttpConfiguration =
+    val configuration = HttpConfiguration()
+    configuration.setSendServerVersion(false)
+    configuration.setRequestHeaderSize(settings.headerLimitBytes)
+    configuration
+
+  /** Makes end points that notice when their clients go. */
+  private final class WatchedConnector(
+      server: Server,
+      configuration: HttpConfiguration,
+      headerTimeout: FiniteDuration
+  ) extends ServerConnector(server, 1, -1, HttpConnectionFactory(configuration)):
+
+    override protected def newEndPoint(
+        channel: SocketChannel,
+        selector: ManagedSelector,
+        key: SelectionKey
+    ): SocketChannelEndPoint =
+      val endPoint =
+        WatchedEndPoint(channel, selector, key, getScheduler, getExecutor, headerTimeout.toNanos)
+      endPoint.setIdleTimeout(getIdleTimeout)
+      endPoint

@@ -1,0 +1,78 @@
+package weir.http.server
+
+import java.util.concurrent.TimeoutException
+import org.eclipse.jetty.io.Content
+import org.eclipse.jetty.server.Request as JettyRequest
+import org.eclipse.jetty.util.thread.Invocable
+import weir.http.{BodyTooLarge, HttpError}
+import weir.{Stream, Task}
+
+/** Reads the body of a request, a block for each time that the handler asks. */
+private[server] final class RequestBody(
+    in: JettyRequest,
+    limitBytes: Long,
+    onBroken: () => Unit
+):
+
+  // owner only: the fiber that reads
+  private var readBytes = 0L
+
+  // shared, under this object's lock
+  private var waiting: (Either[Throwable, Unit] => Unit) | Null = null
+  private var isDemanded = false
+
+  /** The blocks that have not been read. */
+  val stream: Stream[Array[Byte]] = Stream.repeatEvalOption(Task.defer(next()))
+
+  /** Returns true while the handler waits for bytes that the client has not sent. */
+  def isWaiting: Boolean = synchronized(waiting != null)
+
+  private def next(): Task[Option[Array[Byte]]] = in.read() match
+    case null => Task.async(demand).flatMap(_ => next())
+    case chunk if Content.Chunk.isFailure(chunk) => failed(chunk.getFailure)
+    case chunk =>
+      val block = Array.ofDim[Byte](chunk.remaining)
+      chunk.get(block, 0, block.length): Unit
+      chunk.release(): Unit
+      readBytes += block.length
+      if readBytes > limitBytes then Task.fail(BodyTooLarge(limitBytes))
+      else if block.nonEmpty then Task.pure(Some(block))
+      else if chunk.isLast then Task.pure(None)
+      else next()
+
+  /** Calls `ready` when there is something to read. Jetty has one demand at a time: that of a wait
+    * that was cancelled is taken over by the next one.
+    */
+  private def demand(ready: Either[Throwable, Unit] => Unit): Unit =
+    val isFirst = synchronized {
+      waiting = ready
+      val first = !isDemanded
+      isDemanded = true
+      first
+    }
+    if isFirst then in.demand(OnAvailable)
+
+  private object OnAvailable extends Invocable.Task:
+    override def getInvocationType: Invocable.InvocationType =
+      Invocable.InvocationType.NON_BLOCKING
+
+    override def run(): Unit =
+      val ready = RequestBody.this.synchronized {
+        val present = waiting
+        waiting = null
+        isDemanded = false
+        present
+      }
+      if ready != null then ready(Right(()))
+
+  /** Fails if the client is too slow. If the connection is broken, or what comes is no HTTP, nobody
+    * can be answered: then the request is cancelled, which ends the wait.
+    */
+  private def failed(failure: Throwable): Task[Nothing] = failure match
+    case error: TimeoutException =>
+      Task.fail(HttpError(408, "The body did not arrive in time.", error))
+    case _ =>
+      Task.defer {
+        onBroken()
+        Task.never
+      }

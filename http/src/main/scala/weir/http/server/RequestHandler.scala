@@ -1,0 +1,91 @@
+package weir.http.server
+
+import java.net.{InetSocketAddress, URI}
+import org.eclipse.jetty.http.{HttpMethod, HttpStatus}
+import org.eclipse.jetty.io.EofException
+import org.eclipse.jetty.server.{Handler, Request as JettyRequest, Response as JettyResponse}
+import org.eclipse.jetty.util.Callback
+import scala.jdk.CollectionConverters.*
+import weir.http.{Body, Headers, Request, Response}
+
+/** Answers at once where no task is needed, and starts an [[Exchange]] for all other requests.
+  *
+  * It never blocks, so Jetty calls it on the thread that reads the connections.
+  */
+private[server] final class RequestHandler(requests: Requests) extends Handler.Abstract.NonBlocking:
+  import RequestHandler.*
+
+  private val settings = requests.settings
+
+  override def handle(in: JettyRequest, out: JettyResponse, completion: Callback): Boolean =
+    val endPoint = endPointOf(in)
+    if !endPoint.beginRequest() then completion.failed(EofException())
+    else
+      val path = in.getHttpURI.getPath
+      val isRead = HttpMethod.GET.is(in.getMethod) || HttpMethod.HEAD.is(in.getMethod)
+      if isRead && settings.healthPath.contains(path) then answer(up)
+      else if isRead && settings.readyPath.contains(path) then
+        answer(if requests.isDraining then Requests.stopping else up)
+      else
+        try
+          val uri = URI.create(in.getHttpURI.asString)
+          requests.refusal(in) match
+            case null =>
+              val exchange = Exchange(requests, in, out, completion, endPoint)
+              requests.begun(exchange)
+              exchange.start(body => requestOf(in, uri, body))
+            case refused => answer(refused)
+        catch case _: IllegalArgumentException => answer(badUri)
+
+    def answer(response: Response): Unit =
+      endPoint.endRequest()
+      val writer = ResponseWriter(out, in.getMethod)
+      val isLast = requests.isDraining || !in.consumeAvailable()
+      writer.sendAtOnce(response, isLast, completion)
+      requests.served(in, response.status, writer.sentBytes)
+    true
+
+  private def requestOf(in: JettyRequest, uri: URI, body: RequestBody): Request = Request(
+    in.getMethod,
+    uri,
+    Headers.received(
+      in.getHeaders.iterator.asScala.map(field => field.getName -> valueOf(field.getValue)).toVector
+    ),
+    bodyOf(in, body),
+    in.getConnectionMetaData.getRemoteSocketAddress match
+      case address: InetSocketAddress => Some(address)
+      case _ => None
+  )
+
+  private def bodyOf(in: JettyRequest, body: RequestBody): Body = in.getLength match
+    case 0 => Body.empty
+    case -1 => Body.stream(body.stream)
+    case length => Body.stream(body.stream, Some(length))
+
+  private def valueOf(value: String | Null): String = if value == null then "" else value
+
+/** Answers requests that Jetty refuses, such as those with too long header fields. */
+private[server] final class RefusalHandler(requests: Requests)
+    extends org.eclipse.jetty.server.Request.Handler:
+
+  override def handle(in: JettyRequest, out: JettyResponse, completion: Callback): Boolean =
+    val endPoint = RequestHandler.endPointOf(in)
+    // A connection that an exchange has aborted is closed.
+    if endPoint.isOpen && endPoint.beginRequest() then
+      val status = out.getStatus
+      val writer = ResponseWriter(out, in.getMethod)
+      val text = Option(HttpStatus.getMessage(status)).getOrElse("Error")
+      requests.served(in, status, text.length + 1L)
+      writer.sendAtOnce(Response.text(s"$text\n", status), isLast = true, completion)
+    else completion.failed(EofException())
+    true
+
+private[server] object RequestHandler:
+  private val up = Response.text("OK\n")
+  private val badUri = Response.text("The address is not well formed.\n", 400)
+
+  def endPointOf(in: JettyRequest): WatchedEndPoint =
+    in.getConnectionMetaData.getConnection.getEndPoint match
+      case endPoint: WatchedEndPoint => endPoint
+      case other =>
+        throw IllegalStateException(s"RequestHandler: the end point was ${other.getClass}.")

@@ -1,0 +1,180 @@
+package weir.http.server
+
+import java.io.IOException
+import java.net.StandardSocketOptions
+import java.nio.ByteBuffer
+import java.nio.channels.{ReadPendingException, SelectionKey, SocketChannel}
+import java.util.concurrent.Executor
+import org.eclipse.jetty.io.{ManagedSelector, SocketChannelEndPoint}
+import org.eclipse.jetty.util.thread.{Invocable, Scheduler}
+import org.eclipse.jetty.util.{BufferUtil, Callback}
+
+/** A connection that notices that the client closes it while a request is handled. Jetty itself
+  * reads nothing in that time. The folder's README has the protocol.
+  *
+  *   - **Shared**, under this object's lock: all fields.
+  *   - **Invariant**: bytes of `ahead` came before all bytes that are still in the socket.
+  *   - **Order**: callbacks are called after the lock is released.
+  */
+private[server] final class WatchedEndPoint(
+    channel: SocketChannel,
+    selector: ManagedSelector,
+    key: SelectionKey,
+    scheduler: Scheduler,
+    executor: Executor,
+    headerLimitNanos: Long
+) extends SocketChannelEndPoint(channel, selector, key, scheduler):
+
+  private val lock = Object()
+
+  /** Jetty's interest in the next bytes. */
+  private var reader: Callback | Null = null
+
+  /** The notice of the request in flight that the client has gone. */
+  private var watcher: Runnable | Null = null
+
+  /** True while `onReadable` is registered at the selector. */
+  private var isRegistered = false
+
+  /** Bytes that were read to find the end behind them; null as long as there were none. */
+  private var ahead: ByteBuffer | Null = null
+
+  /** True from a request's header fields to the end of its response. */
+  private var isInRequest = false
+
+  /** The time at which the first byte of the header fields came, or 0. */
+  private var headerSince = 0L
+
+  /** True once 408 was sent for header fields that came too late. */
+  private var isTooLate = false
+
+  // ---- what Jetty calls ----
+
+  override def fill(buffer: ByteBuffer): Int = lock.synchronized {
+    val filled =
+      if hasAhead then BufferUtil.append(buffer, ahead) else super.fill(buffer)
+    if filled > 0 && !isInRequest && headerSince == 0 then headerSince = System.nanoTime() | 1
+    filled
+  }
+
+  override def fillInterested(callback: Callback): Unit =
+    if !tryFillInterested(callback) then throw ReadPendingException()
+
+  override def tryFillInterested(callback: Callback): Boolean =
+    val (isTaken, isReady) = lock.synchronized {
+      if reader != null then (false, false)
+      else if hasAhead then (true, true)
+      else
+        reader = callback
+        register()
+        (true, false)
+    }
+    if isReady then executor.execute(() => callback.succeeded())
+    isTaken
+
+  override def isFillInterested: Boolean = lock.synchronized(reader != null)
+
+  // ---- what requests call ----
+
+  /** Marks the beginning of a request. Returns false if its header fields came too late. */
+  def beginRequest(): Boolean = lock.synchronized {
+    isInRequest = true
+    headerSince = 0
+    !isTooLate
+  }
+
+  /** Calls `gone` once the client has closed the connection, until the request ends. */
+  def watch(gone: Runnable): Unit = lock.synchronized {
+    watcher = gone
+    register()
+  }
+
+  /** Marks the end of the request. */
+  def endRequest(): Unit = lock.synchronized {
+    watcher = null
+    isInRequest = false
+    headerSince = 0
+  }
+
+  /** Closes the connection with an RST. The client then sees an error also where the end of the
+    * connection would be the end of the body.
+    */
+  def abort(): Unit =
+    try channel.setOption(StandardSocketOptions.SO_LINGER, Integer.valueOf(0)): Unit
+    catch case _: IOException => () // it is closed already
+    close()
+
+  /** Answers 408 and closes, if the header fields of a request have not come in time. */
+  def closeIfLate(now: Long): Unit =
+    val isLate = lock.synchronized {
+      val late = !isInRequest && headerSince != 0 && now - headerSince > headerLimitNanos
+      if late then
+        isTooLate = true
+        try flush(ByteBuffer.wrap(WatchedEndPoint.tooLate)): Unit
+        catch case _: IOException => ()
+      late
+    }
+    if isLate then close()
+
+  // ---- the selector ----
+
+  private def hasAhead: Boolean =
+    val bytes = ahead
+    bytes != null && bytes.hasRemaining
+
+  private def register(): Unit =
+    if !isRegistered then
+      isRegistered = true
+      super.fillInterested(OnReadable)
+
+  private object OnReadable extends Callback:
+    override def getInvocationType: Invocable.InvocationType =
+      Invocable.InvocationType.NON_BLOCKING
+
+    override def succeeded(): Unit =
+      val (jetty, gone) = lock.synchronized {
+        isRegistered = false
+        val waiting = reader
+        reader = null
+        (waiting, if waiting == null && watcher != null then lookAhead() else null)
+      }
+      if jetty != null then jetty.succeeded()
+      if gone != null then gone.run()
+
+    override def failed(error: Throwable): Unit =
+      val (jetty, gone) = lock.synchronized {
+        isRegistered = false
+        val both = (reader, watcher)
+        reader = null
+        watcher = null
+        both
+      }
+      if jetty != null then jetty.failed(error)
+      if gone != null then gone.run()
+
+  /** Reads what has come. Returns the watcher if that was the end. */
+  private def lookAhead(): Runnable | Null =
+    val bytes =
+      val present = ahead
+      if present != null then present
+      else
+        val made = BufferUtil.allocate(WatchedEndPoint.aheadLimitBytes)
+        ahead = made
+        made
+    val count =
+      try super.fill(bytes)
+      catch case _: IOException => -1
+    if count < 0 then
+      val gone = watcher
+      watcher = null
+      gone
+    else
+      // A client that has sent more than that is read no further until its response has ended.
+      if BufferUtil.space(bytes) > 0 then register()
+      null
+
+private object WatchedEndPoint:
+  val aheadLimitBytes = 4096
+
+  val tooLate: Array[Byte] =
+    "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".getBytes

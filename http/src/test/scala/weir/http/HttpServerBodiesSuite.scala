@@ -1,0 +1,139 @@
+package weir.http
+
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.duration.*
+import weir.{Stream, Task}
+
+class HttpServerBodiesSuite extends HttpSuite:
+  private val block = Array.fill(65536)('x'.toByte)
+
+  test("a body is read block by block, and sent back while it arrives"):
+    val echo =
+      (request: Request) => Task.pure(Response(200, body = Body.stream(request.body.stream)))
+    exchanging(echo) { connection =>
+      connection.send("POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n")
+      for word <- List("one", "three", "fourteen") do
+        connection.send(s"${word.length.toHexString}\n$word\n")
+        if word == "one" then assertEquals(connection.head()._1, 200)
+        assertEquals(connection.chunk(), word)
+      connection.send("0\n\n")
+      assertEquals(connection.chunk(), "")
+      assertEquals(
+        {
+          connection.send("POST / HTTP/1.1\nHost: h\nContent-Length: 2\n\nab");
+          connection.response().body
+        },
+        "ab"
+      )
+    }
+
+  test("a client that does not read is sent no more than the buffers of the sockets hold"):
+    val pulled = AtomicInteger()
+    val isClosed = CountDownLatch(1)
+    val endless = Stream
+      .repeatEval(Task { pulled.incrementAndGet(): Unit; block })
+      .onFinalize(Task(isClosed.countDown()))
+    serving(_ => Task.pure(Response(200, body = Body.stream(endless)))) { port =>
+      connected(port) { connection =>
+        connection.send("GET / HTTP/1.1\nHost: h\n\n")
+        assertEquals(connection.head()._1, 200)
+        // It stops at some number, which stays.
+        var before = -1
+        eventually("no more blocks are asked for") {
+          val now = pulled.get
+          Thread.sleep(30)
+          val isSame = now == before && now == pulled.get
+          before = now
+          isSame
+        }
+        assert(pulled.get < 400, pulled.get)
+        val stopped = pulled.get
+        connection.read(stopped / 2 * 65536): Unit
+        eventually("blocks are asked for again")(pulled.get > stopped)
+      }
+      await(isClosed)
+    }
+
+  test("a handler that does not read keeps the client from sending"):
+    val go = weir.Deferred.unsafe[Unit]
+    val handler = (request: Request) =>
+      go.get >> request.body.stream.map(_.length.toLong).sum.map(n => Response.text(s"$n"))
+    exchanging(handler, ServerSettings(bodyLimitBytes = Long.MaxValue)) { connection =>
+      val blocks = 512
+      val sent = AtomicInteger()
+      connection.send(s"POST / HTTP/1.1\nHost: h\nContent-Length: ${blocks * 65536}\n\n")
+      val sender = Thread.ofVirtual().start { () =>
+        for _ <- 1 to blocks do
+          connection.sendBytes(block)
+          sent.incrementAndGet(): Unit
+      }
+      var before = -1
+      eventually("no more blocks are sent") {
+        val now = sent.get
+        Thread.sleep(30)
+        val isSame = now == before && now == sent.get
+        before = now
+        isSame
+      }
+      assert(sent.get < blocks, sent.get)
+      go.complete(()).runSync(): Unit
+      assertEquals(connection.response().body, s"${blocks * 65536}")
+      sender.join()
+    }
+
+  test("a body above the limit is refused: at once if it is announced, else where it passes it"):
+    var isCalled = false
+    val handler =
+      (request: Request) => Task { isCalled = true } >> request.body.text().map(Response.text(_))
+    val settings = ServerSettings(bodyLimitBytes = 5)
+    serving(handler, settings) { port =>
+      connected(port) { connection =>
+        connection.send("POST / HTTP/1.1\nHost: h\nContent-Length: 6\n\n")
+        assertEquals(connection.response().status, 413)
+        assert(connection.ends())
+        assert(!isCalled)
+      }
+      connected(port) { connection =>
+        connection.send("POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n3\nabc\n3\ndef")
+        val response = connection.response()
+        assertEquals(response.status, 413)
+        assertEquals(response.body, "The body has more than 5 bytes.\n")
+        assertEquals(response.headers("connection"), "close")
+        assert(connection.ends())
+      }
+      connected(port) { connection =>
+        connection.send("POST / HTTP/1.1\nHost: h\nContent-Length: 5\n\nabcde")
+        assertEquals(connection.response().body, "abcde")
+        assertEquals(connection.get("/").body, "")
+      }
+    }
+
+  test("a body that nobody reads does not spoil the next request"):
+    exchanging(ok) { connection =>
+      connection.send("POST / HTTP/1.1\nHost: h\nContent-Length: 5\n\nabcde")
+      assertEquals(connection.response().body, "ok")
+      assertEquals(connection.get("/").body, "ok")
+    }
+
+  test("a wait for a block that was cancelled loses nothing"):
+    val isOver = CountDownLatch(1)
+    val handler = (request: Request) =>
+      for
+        early <- request.body.stream.head.timeoutTo(20.millis, Task.pure(None))
+        _ <- Task(isOver.countDown())
+        all <- request.body.text()
+      yield Response.text(s"${early.size}, then $all")
+    exchanging(handler) { connection =>
+      connection.send("POST / HTTP/1.1\nHost: h\nContent-Length: 5\n\n")
+      await(isOver)
+      connection.send("abcde")
+      assertEquals(connection.response().body, "0, then abcde")
+    }
+
+  test("the bytes in memory are limited too"):
+    val handler = (request: Request) => request.body.bytes(limitBytes = 3).map(_ => Response(200))
+    exchanging(handler) { connection =>
+      connection.send("POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n4\nabcd\n0\n\n")
+      assertEquals(connection.response().body, "The body has more than 3 bytes.\n")
+    }

@@ -1,0 +1,91 @@
+package weir.http
+
+import java.net.ConnectException
+import java.util.concurrent.CountDownLatch
+import scala.concurrent.duration.*
+import weir.{Deferred, Stream, Task}
+
+class HttpServerDrainSuite extends HttpSuite:
+
+  /** Acquires a server, runs `body` with its port and a function that begins the release, and waits
+    * for its end.
+    */
+  private def releasing(handler: Request => Task[Response], settings: ServerSettings)(
+      body: (Int, () => Unit) => Unit
+  ): Unit =
+    val (server, release) = HttpServer.serve(0, settings)(handler).allocated.runSync()
+    val released = CountDownLatch(1)
+    body(
+      server.port,
+      () => Thread.ofVirtual().start(() => { release.runSync(); released.countDown() }): Unit
+    )
+    await(released)
+    intercept[ConnectException](RawConnection(server.port)): Unit
+
+  test("requests in flight are answered, and no connection is taken any more"):
+    val go = Deferred.unsafe[Unit]
+    val running = CountDownLatch(8)
+    val handler = (_: Request) => Task(running.countDown()) >> go.get.as(Response.text("ok"))
+    releasing(handler, ServerSettings(drainTimeout = 1.minute)) { (port, release) =>
+      val connections = List.fill(8)(RawConnection(port))
+      connections.foreach(_.send("GET / HTTP/1.1\nHost: h\n\n"))
+      await(running)
+      release()
+      eventually("no connection is taken") {
+        try
+          RawConnection(port).close()
+          false
+        catch case _: java.io.IOException => true
+      }
+      go.complete(()).runSync(): Unit
+      for connection <- connections do
+        val response = connection.response()
+        assertEquals(response.body, "ok")
+        assertEquals(response.headers.get("connection"), Some("close"))
+        assert(connection.ends())
+        connection.close()
+    }
+
+  test("requests that are late are cancelled and answered with 503, or aborted in their body"):
+    val cancelled = CountDownLatch(2)
+    val running = CountDownLatch(2)
+    def waits[A]: Task[A] =
+      Task(running.countDown()) >> Task.never.onCancel(Task(cancelled.countDown()))
+    val body = Body.stream(Stream("abc".getBytes) ++ Stream.eval(waits[Array[Byte]]))
+    val handler = (request: Request) =>
+      if request.path == "/body" then Task.pure(Response(200, body = body)) else waits
+    releasing(handler, ServerSettings(drainTimeout = 50.millis)) { (port, release) =>
+      val (plain, streamed) = (RawConnection(port), RawConnection(port))
+      plain.send("GET / HTTP/1.1\nHost: h\n\n")
+      streamed.send("GET /body HTTP/1.1\nHost: h\n\n")
+      await(running)
+      assertEquals(streamed.head()._1, 200)
+      assertEquals(streamed.chunk(), "abc")
+      release()
+      assertEquals(plain.response().status, 503)
+      await(cancelled)
+      assert(!streamed.endsOrderly())
+      plain.close()
+      streamed.close()
+    }
+
+  test("readiness turns off first, while requests are still taken"):
+    releasing(ok, ServerSettings(drainDelay = 2.seconds)) { (port, release) =>
+      connected(port) { connection =>
+        assertEquals(connection.get("/ready").status, 200)
+        release()
+        eventually("readiness turns off")(connected(port)(_.get("/ready").status == 503))
+        connected(port) { late =>
+          val response = late.get("/")
+          assertEquals(response.status, 200)
+          assertEquals(response.headers.get("connection"), Some("close"))
+        }
+        assertEquals(connected(port)(_.get("/health")).status, 200)
+      }
+    }
+
+  test("a release without requests does not wait"):
+    releasing(ok, ServerSettings(drainTimeout = 1.hour)) { (port, release) =>
+      connected(port)(_.get("/")): Unit
+      release()
+    }
