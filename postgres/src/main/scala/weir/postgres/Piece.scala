@@ -1,9 +1,10 @@
 package weir.postgres
 
+import weir.Deferred
 import weir.postgres.split.{Place, Tokens}
 
-/** A part of a script: a statement, a part of any size of the data of a `COPY … FROM STDIN`, or a
-  * command of psql.
+/** A part of a script: a statement, a part of any size of the data of a `COPY … FROM STDIN`, a
+  * command of psql, or the place where another file begins or goes on.
   *
   * A statement with `copies` is followed by any number of `CopyData`, and by one `CopyEnd`. The
   * arrays are never changed.
@@ -13,10 +14,13 @@ sealed trait Piece:
   /** Returns the position at which it begins. */
   def start: Position
 
-  /** Returns the number of bytes of the script that had been used up when this piece was complete.
-    * It never decreases from piece to piece.
+  /** Returns the number of bytes of the script, and of the files that it has read before, that had
+    * been used up when this piece was complete. It never decreases from piece to piece.
     */
   def endOffset: Long
+
+  /** Returns the same piece, if `bytes` bytes of other files have been read before. */
+  private[postgres] def after(bytes: Long): Piece
 
   /** Returns the number of bytes that it holds. */
   def sizeBytes: Int
@@ -30,15 +34,28 @@ object Piece:
     *   true if it is a `COPY … FROM STDIN`, whose data follows
     * @param jumps
     *   the places where the text leaves out a part of the script
+    * @param answer
+    *   what is done with the rows that it returns
     */
   final class Statement(
       val text: Array[Byte],
       val copies: Boolean,
       val start: Position,
       val endOffset: Long,
-      jumps: List[Jump] = Nil
+      jumps: List[Jump] = Nil,
+      private[postgres] val answer: Answer = Answer.Dropped
   ) extends Piece:
     def sizeBytes: Int = text.length
+    private[postgres] def after(bytes: Long) =
+      Statement(text, copies, start, endOffset + bytes, jumps, answer)
+
+    /** Returns the same statement, sent by a command that ends at `endOffset`. */
+    private[postgres] def sentAgain(endOffset: Long, answer: Answer) =
+      Statement(text, copies, start, endOffset, jumps, answer)
+
+    /** Returns the same COPY, if it is one TO STDOUT. */
+    private[postgres] def reversed =
+      Statement(text, false, start, endOffset, jumps, Answer.Copied)
 
     /** Returns the first words of the statement, at most `count`, in upper case: `CREATE`, `TABLE`,
       * `PUBLIC`. Comments and parentheses that open before them are passed over; the first token
@@ -65,6 +82,17 @@ object Piece:
       if !jump.stays then place.move(text, jump.textIndex, index)
       place.position
 
+  /** Says what is done with the rows of a statement, or with the data of a `COPY … TO STDOUT`. */
+  enum Answer:
+    /** They are dropped as they arrive. */
+    case Dropped
+
+    /** `Session.keptRows` has them, for the command that is the next piece. */
+    case Kept
+
+    /** They are data, and go to `Session.copyTarget`. */
+    case Copied
+
   /** The text of a statement goes on, from the byte `textIndex` on, at another place of the script.
     *
     * @param stays
@@ -87,10 +115,30 @@ object Piece:
       private[postgres] val plainNewlines: Int = -1
   ) extends Piece:
     def sizeBytes: Int = length
+    private[postgres] def after(more: Long) =
+      CopyData(bytes, from, length, start, endOffset + more, plainNewlines)
 
-  /** The end of the data, at its `\.`. */
+  /** The end of the data, at its `\.`, or at the end of the file that `\copy` reads. */
   final class CopyEnd(val start: Position, val endOffset: Long) extends Piece:
     def sizeBytes: Int = 0
+    private[postgres] def after(bytes: Long) = CopyEnd(start, endOffset + bytes)
+
+  /** The pieces after it have their positions in another file: in one that `\i` includes or `\copy`
+    * reads, or, after its end, in the one before.
+    *
+    * @param name
+    *   the name of the file in errors
+    * @param within
+    *   the place of the script at which the file is read; none if it is the script itself
+    */
+  final class File(
+      val name: String,
+      val within: Option[Position],
+      val start: Position,
+      val endOffset: Long
+  ) extends Piece:
+    def sizeBytes: Int = 0
+    private[postgres] def after(bytes: Long) = File(name, within, start, endOffset + bytes)
 
   /** A command of psql, which is carried out once all pieces before it have been applied. Commands
     * that only matter to the splitter, such as `\set` of a variable in SQL, are no pieces.
@@ -99,12 +147,23 @@ object Piece:
     *   its name, without the backslash
     * @param arguments
     *   of `echo`, `qecho` and `warn` the text to print; of `set` a name and a value; of `message` a
-    *   warning about a command; none of a command that only displays, and is passed over
+    *   warning about a command; of `fail` the error of a command and a hint; of `i` and `copy` what
+    *   they read, of `copyto` what it writes; of `gset` a prefix; none of a command that only
+    *   displays, and is passed over
+    * @param applied
+    *   set once the command has been carried out; null if nothing waits for it
     */
   final class Command(
       val name: String,
       val arguments: List[String],
       val start: Position,
-      val endOffset: Long
+      val endOffset: Long,
+      private[postgres] val applied: Deferred[Unit] | Null = null
   ) extends Piece:
     def sizeBytes: Int = name.length + arguments.map(_.length).sum
+    private[postgres] def after(bytes: Long) =
+      Command(name, arguments, start, endOffset + bytes, applied)
+
+    /** Returns the same command, with a way to wait until it has been carried out. */
+    private[postgres] def awaited: Command =
+      Command(name, arguments, start, endOffset, Deferred.unsafe[Unit])

@@ -1,5 +1,6 @@
 package weir.postgres
 
+import java.nio.file.Path
 import weir.postgres.psql.{CommandProblem, Commands}
 
 /** The options for the commands and the variables of psql in a script.
@@ -8,10 +9,13 @@ import weir.postgres.psql.{CommandProblem, Commands}
   *   the variables that are set before the first script begins, as by psql's `-v NAME=VALUE`
   * @param isStrict
   *   refuses the commands that only display, such as `\d`, which are passed over otherwise
+  * @param folder
+  *   where the relative names of files begin, until `\cd` names another folder
   */
 final case class PsqlOptions(
     variables: Map[String, String] = Map.empty,
-    isStrict: Boolean = false
+    isStrict: Boolean = false,
+    folder: Path = Path.of("")
 ):
   try Commands(this): Unit
   catch

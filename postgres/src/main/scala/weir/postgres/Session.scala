@@ -6,7 +6,7 @@ import org.postgresql.core.TransactionState
 import org.postgresql.util.ServerErrorMessage
 import scala.concurrent.duration.*
 import weir.Task
-import weir.postgres.protocol.{DriverCall, NoticeDispatcher, SimpleQuery}
+import weir.postgres.protocol.{DriverCall, KeptRows, NoticeDispatcher, SimpleQuery}
 
 /** One connection, to which statements and COPY data are sent one after the other. It does not
   * decide what follows an error: `SqlScript.applyTo` does.
@@ -64,6 +64,45 @@ final class Session private (
     forgetLastError()
     simple.execute(statement)
   }
+
+  /** Executes the statement, and does with its answer what it says. */
+  private[postgres] def send(statement: Piece.Statement): Task[Done] = statement.answer match
+    case Piece.Answer.Dropped => execute(statement.text)
+    case Piece.Answer.Kept =>
+      onServer {
+        forgetLastError()
+        keptRows = null
+        val (done, rows) = simple.executeKeeping(statement.text)
+        keptRows = rows
+        done
+      }
+    case Piece.Answer.Copied =>
+      onServer {
+        forgetLastError()
+        val rows = copyOut(statement.text, copyTarget.nn)
+        Done(rows, s"COPY $rows")
+      }
+
+  /** The rows of the last statement whose rows are kept; null if it has failed or has none. */
+  private[postgres] var keptRows: KeptRows | Null = null
+
+  /** Returns these rows, and forgets them. */
+  private[postgres] def takeRows(): KeptRows | Null =
+    val rows = keptRows
+    keptRows = null
+    rows
+
+  /** Receives the data of the next `COPY … TO STDOUT`. */
+  private[postgres] var copyTarget: java.io.OutputStream | Null = null
+
+  private def copyOut(statement: Array[Byte], target: java.io.OutputStream): Long =
+    val socket = connection.watchedSocket
+    val sql =
+      if socket eq null then simple.decode(statement)
+      else
+        socket.output.sendInstead(statement)
+        "COPY"
+    CopyManager(connection.driver).copyOut(sql, target)
 
   /** As `execute`, for SQL that is not the script's. Several statements in one text are one
     * transaction, unless they say otherwise.

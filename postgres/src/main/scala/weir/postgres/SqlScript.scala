@@ -6,7 +6,6 @@ import java.util.concurrent.atomic.AtomicReference
 import weir.{Stream, Task}
 import weir.postgres.input.{Checksum, Recent, ScriptInput, ScriptSource}
 import weir.postgres.psql.Commands
-import weir.postgres.split.Splitter
 
 /** A script of any size, in the form that `psql -f` takes: plain, or compressed by gzip or
   * Zstandard, which is recognized by its first bytes.
@@ -59,8 +58,9 @@ final class SqlScript private (
       val kept = if canReopen then null else Recent(SqlScript.keepBytes + aheadBytes)
       recent = kept
       ScriptSource(
-        Splitter(name, limits, commands()),
         name,
+        limits,
+        commands(),
         () => ScriptInput(opening(), taken = _),
         sum,
         Option(kept)

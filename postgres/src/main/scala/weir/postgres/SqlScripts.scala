@@ -33,7 +33,7 @@ object SqlScripts:
       through: Stream[Piece] => Stream[Piece] = identity
   ): Task[ApplySummary] = Task.defer {
     options.resume.foreach(resume => refuseSameName(scripts.map(s => resume.name(s.name))))
-    val commands = Commands(options.psqlOptions)
+    val commands = Commands(options.psqlOptions, areApplied = true)
     val sources = scripts.map(script =>
       (
         script.name,
@@ -42,7 +42,7 @@ object SqlScripts:
         script.sumOfFirst
       )
     )
-    Deliveries(connection, sources, options, listener)
+    Deliveries(connection, sources, options, commands.variables, listener)
   }
 
   /** Returns the number of bytes that the reader may be ahead of the server. */

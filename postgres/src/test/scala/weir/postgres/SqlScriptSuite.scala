@@ -184,6 +184,7 @@ class SqlScriptSuite extends WeirSuite:
       case (data: Piece.CopyData, rest) => s"data ${data.length}" :: rest
       case (_: Piece.CopyEnd, rest) => "end" :: rest
       case (_: Piece.Command, rest) => "command" :: rest
+      case (_: Piece.File, rest) => "file" :: rest
     }
 
   private final class Slow(bytes: Array[Byte]) extends InputStream:

@@ -1,6 +1,7 @@
 package weir.cli.sql
 
 import java.io.PrintWriter
+import java.nio.file.{Files, Path}
 import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.*
 import scala.util.control.NonFatal
@@ -23,7 +24,10 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
   private val progress = Progress.on(err, settings.isQuiet)
   private val errors = ErrorReport(
     ErrorText(columns, ErrorText.isColoured(isTerminal, sys.env)),
-    (name, position) => scripts.find(_.name == name).flatMap(_.lineAt(position))
+    (name, position) =>
+      // A file that a script has read is none of them.
+      val known = scripts.find(_.name == name).orElse(SqlJob.fileOf(name))
+      known.flatMap(_.lineAt(position))
   )
   private val listener = RunListener(counts, progress, errors, out)
 
@@ -179,6 +183,9 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
 object SqlJob:
   private val usualColumns = 120
   private val usualSlowest = 5
+
+  private def fileOf(name: String): Option[SqlScript] =
+    Option.when(Files.isRegularFile(Path.of(name)))(SqlScript.file(Path.of(name)))
 
   /** Within this time the server is asked to cancel, and answers; then the open transaction is
     * rolled back.

@@ -1,8 +1,10 @@
 package weir.postgres.apply
 
+import java.io.{IOException, OutputStream}
 import weir.{Outcome, Stream, Task}
 import weir.postgres.*
-import weir.postgres.split.Refused
+import weir.postgres.psql.{CommandProblem, Variables}
+import weir.postgres.split.{MetaCommand, Refused}
 
 /** Passes the pieces of scripts one by one to a `Delivery`, and decides what follows from an error.
   */
@@ -10,20 +12,23 @@ private[postgres] final class Applying(
     session: Session,
     delivery: Delivery,
     options: ApplyOptions,
+    variables: Variables,
     listener: ApplyListener
 ):
   import Applying.*
 
   private val counts = SummaryCounts(options.slowest)
   private val commands = CommandRunner(options, listener)
-  @volatile private var script = ""
+  private val answers = Answers(session, variables)
+  @volatile private var script = "" // the file that is read
   @volatile private var current: Piece.Statement | Null = null
+  @volatile private var currentScript = "" // the file of that statement
   private var copy: Copy | Null = null
   private var committing = false
   private val secrets = KnownSecrets()
   private val calls = CallWatch(
     options.stallAfter,
-    waited => listener.stalled(script, position, waited)
+    waited => listener.stalled(scriptName, position, waited)
   )
 
   /** `notice`, which the running statement has caused, without secrets. */
@@ -39,7 +44,9 @@ private[postgres] final class Applying(
 
   /** Returns the position at which the running statement begins. */
   def position: Option[Position] = Option(current).map(_.start)
-  def scriptName: String = script
+
+  /** Returns the name of the file of the running statement. */
+  def scriptName: String = if current eq null then script else currentScript
 
   /** Applies the scripts. **Cancelled** and **Fails**: the open transaction has been rolled back.
     */
@@ -84,9 +91,10 @@ private[postgres] final class Applying(
   private def deliver(piece: Piece)(using Task.Direct): Unit = piece match
     case statement: Piece.Statement =>
       current = statement
+      currentScript = script
       secrets.add(statement)
       val begun = System.nanoTime()
-      copy = if statement.copies then Copy(statement, begun) else null
+      copy = if statement.copies then Copy(statement, script, begun) else null
       checked(statement) {
         refuseTransactionEnd(statement)
         refuseInvalid(statement)
@@ -98,13 +106,52 @@ private[postgres] final class Applying(
     case end: Piece.CopyEnd =>
       endCopy(end)
       copy = null
+    case file: Piece.File =>
+      script = file.name
+      delivery.within(file.within)
+      if copy ne null then copy.nn.isElsewhere = true
     case command: Piece.Command =>
-      if !delivery.isSkipping(command.start) then commands.run(script, command)
+      try carryOut(command)
+      catch
+        case problem: CommandProblem =>
+          val what = Variables.text(problem.problem)
+          val error = ScriptException(script, Some(command.start), what, hint = Some(problem.hint))
+          failed(error, session.connectionLost)
+      val applied = command.applied
+      if applied ne null then applied.complete(()).await: Unit
+
+  /** **Fails** with a `CommandProblem` if the command fails.
+    */
+  private def carryOut(command: Piece.Command)(using Task.Direct): Unit =
+    command.name match
+      case "gset" =>
+        for told <- answers.set(command.arguments.head) do
+          listener.printed(script, told, isForErrors = true)
+      case "gexec" => for statement <- answers.statements(command) do deliver(statement)
+      case "copyto" => copyTo(command)
+      case "fail" if !delivery.isSkipping(command.start) =>
+        val List(problem, hint) = command.arguments: @unchecked
+        throw CommandProblem(Variables.bytes(problem), hint)
+      case _ => if !delivery.isSkipping(command.start) then commands.run(script, command)
+
+  private def copyTo(command: Piece.Command)(using Task.Direct): Unit =
+    val List(sql, kind, name) = command.arguments: @unchecked
+    val isSkipping = delivery.isSkipping(command.start)
+    val target =
+      if isSkipping then OutputStream.nullOutputStream()
+      else if kind == "file" then CopyOutput.file(name)
+      else CopyOutput.printed(text => listener.printed(script, text, isForErrors = false))
+    session.copyTarget = target
+    try
+      deliver(MetaCommand.copy(sql, command.start, command.endOffset).reversed)
+      target.close()
+    catch case error: IOException => throw CopyOutput.problem(name, error)
 
   private def deliverData(data: Piece.CopyData)(using Task.Direct): Unit =
     val open = copy
     if (open ne null) && open.refused then
-      for line <- open.skipped.next(data) do throw noData(open.statement, line)
+      if !open.isElsewhere then
+        for line <- open.skipped.next(data) do throw noData(open.statement, line)
     else if open ne null then
       if open.firstDataLine == 0 then open.firstDataLine = data.start.line
       if delivery.copyHasFailed then endCopy(data)
@@ -113,7 +160,7 @@ private[postgres] final class Applying(
         open.blocks += 1
         if open.isSent then
           // The number of lines in this block is known when the next one begins.
-          listener.copying(script, open.statement, data.start.line - open.firstDataLine)
+          listener.copying(open.script, open.statement, data.start.line - open.firstDataLine)
         // If the server takes the blocks as fast as they come, nothing else makes this fiber yield.
         if open.blocks % 16 == 0 then Task.cede.await
 
@@ -138,8 +185,8 @@ private[postgres] final class Applying(
   private def done(statement: Piece.Statement, done: Option[Done], begunNanos: Long): Unit =
     if done.nonEmpty then
       val nanos = System.nanoTime() - begunNanos
-      counts.add(script, statement, done.get, nanos)
-      listener.statementDone(script, statement, done.get, nanos)
+      counts.add(currentScript, statement, done.get, nanos)
+      listener.statementDone(currentScript, statement, done.get, nanos)
 
   /** Runs `body`, and decides what its error means. The data of a failed COPY is skipped: it is
     * never run as statements.
@@ -149,8 +196,9 @@ private[postgres] final class Applying(
     catch
       case error: ServerError =>
         val line = if copy eq null then 0L else copy.nn.firstDataLine
+        val file = if error.copyRow.nonEmpty && line > 0 then script else currentScript
         failed(
-          Placing.place(script, statement, line, session.encoding, secrets.known, error),
+          Placing.place(file, statement, line, session.encoding, secrets.known, error),
           error.connectionLost
         )
       case error: ScriptException =>
@@ -247,7 +295,12 @@ private[postgres] object Applying:
     "It is not known if the server has committed before. Check if the objects of the script exist."
 
   /** A COPY whose data is being read. */
-  private final class Copy(val statement: Piece.Statement, val begunNanos: Long):
+  private final class Copy(
+      val statement: Piece.Statement,
+      val script: String,
+      val begunNanos: Long
+  ):
+    var isElsewhere = false // its data is in another file
     var firstDataLine = 0L
     var blocks = 0L
     var isSent = false
@@ -259,7 +312,8 @@ private[postgres] object Applying:
       scripts: List[(String, Stream[Piece])],
       options: ApplyOptions,
       listener: ApplyListener,
-      delivery: Session => Delivery
+      delivery: Session => Delivery,
+      variables: Variables = Variables()
   ): Task[ApplySummary] = Task.defer {
     var applying: Applying | Null = null
     val session = Session(
@@ -268,7 +322,7 @@ private[postgres] object Applying:
         if applying ne null then
           listener.noticed(applying.nn.scriptName, applying.nn.position, applying.nn.hiding(notice))
     )
-    val running = Applying(session, delivery(session), options, listener)
+    val running = Applying(session, delivery(session), options, variables, listener)
     applying = running
     running.run(scripts)
   }

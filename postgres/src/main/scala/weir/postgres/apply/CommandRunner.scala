@@ -18,6 +18,7 @@ private[postgres] final class CommandRunner(options: ApplyOptions, listener: App
     case ("echo" | "qecho", List(text)) => listener.printed(script, text, isForErrors = false)
     case ("warn" | "message", List(text)) => listener.printed(script, text, isForErrors = true)
     case ("set", List("ON_ERROR_STOP", value)) => goOn(script, command, value == "off")
+    case ("i" | "copy", _) => () // the reader goes on with the file
     case (name, _) => listener.passedOver(script, command.start, name)
 
   private def goOn(script: String, command: Piece.Command, goesOn: Boolean): Unit =

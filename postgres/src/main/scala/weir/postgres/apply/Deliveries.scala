@@ -5,10 +5,13 @@ import weir.postgres.*
 import weir.postgres.input.Checksum
 import weir.postgres.jobs.{Jobs, OneConnection, ParallelCopy}
 import weir.postgres.protocol.{Lane, SessionWatch}
+import weir.postgres.psql.Variables
 
 /** Applies scripts with the `Delivery` that the options ask for. */
 private[postgres] object Deliveries:
-  /** @param scripts
+  /** @param variables
+    *   those of the reader of the scripts, which waits where a statement sets some
+    * @param scripts
     *   for each script its name; its pieces, whose bytes are added to the checksum; and the SHA-256
     *   of its first n bytes, if it can be read twice
     */
@@ -16,12 +19,13 @@ private[postgres] object Deliveries:
       connection: ScriptConnection,
       scripts: List[(String, Option[Checksum] => Stream[Piece], Long => Option[Array[Byte]])],
       options: ApplyOptions,
+      variables: Variables,
       listener: ApplyListener
   ): Task[ApplySummary] = Task.defer {
     val sums = scripts.map(_ => options.resume.map(_ => Checksum()))
     val streams = scripts.zip(sums).map { case ((name, pieces, _), sum) => (name, pieces(sum)) }
     def run(delivery: Session => Delivery) =
-      Applying.scripts(connection, streams, options, listener, delivery)
+      Applying.scripts(connection, streams, options, listener, delivery, variables)
     if options.resume.isEmpty && options.jobs.isEmpty then run(PlainDelivery(_))
     else
       jobs(options).use(jobs =>

@@ -13,6 +13,10 @@ private[postgres] trait Delivery:
   /** Before the first piece of a script. */
   def begin(script: String): Task[Unit]
 
+  /** Before the pieces of another file, which the script reads at this place; none at its end.
+    */
+  def within(place: Option[Position]): Unit = ()
+
   /** After the last piece of a script. */
   def end: Task[Unit]
 
@@ -45,7 +49,7 @@ private[postgres] final class PlainDelivery(session: Session) extends Delivery:
   def begin(script: String): Task[Unit] = Task.unit
   def end: Task[Unit] = Task.unit
   def statement(piece: Piece.Statement): Task[Option[Done]] =
-    session.execute(piece.text).map(Some(_))
+    session.send(piece).map(Some(_))
   def beginCopy(piece: Piece.Statement): Task[Boolean] = session.beginCopy(piece.text).as(true)
   def copyData(piece: Piece.CopyData): Task[Unit] =
     session.write(piece.bytes, piece.from, piece.length)

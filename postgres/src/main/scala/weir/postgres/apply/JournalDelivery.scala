@@ -43,6 +43,8 @@ private[postgres] final class JournalDelivery(
 
   def end: Task[Unit] = Task.direct(current.nn.end())
 
+  override def within(place: Option[Position]): Unit = current.nn.within(place)
+
   override def isSkipping(at: Position): Boolean = current.nn.isSkipping(at)
 
   def statement(piece: Piece.Statement): Task[Option[Done]] =

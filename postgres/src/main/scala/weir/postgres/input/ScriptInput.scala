@@ -10,9 +10,14 @@ import java.nio.channels.Channels
   *   the file, compressed or not
   * @param report
   *   called with the number of its bytes that have been read so far
+  * @param unpacks
+  *   false for data, whose bytes are taken as they are
   */
-private[postgres] final class ScriptInput(raw: InputStream, report: Long => Unit)
-    extends AutoCloseable:
+private[postgres] final class ScriptInput(
+    raw: InputStream,
+    report: Long => Unit,
+    unpacks: Boolean = true
+) extends AutoCloseable:
   private val waiting = ScriptInput.channelOf(raw)
   private val file = PackedInput(waiting.getOrElse(raw), ScriptInput.sizeOf(raw), report)
   private var unpacked: InputStream | Null = null
@@ -33,7 +38,7 @@ private[postgres] final class ScriptInput(raw: InputStream, report: Long => Unit
     unpacked.nn
 
   private def unpack(): InputStream =
-    Packing.values.find(format => file.beginsWith(format.mark)) match
+    Packing.values.find(format => unpacks && file.beginsWith(format.mark)) match
       case Some(Packing.Gzip) =>
         packing = "gzip"
         GzipInput(file, ScriptInput.PackedBytes)

@@ -1,144 +1,150 @@
 package weir.postgres.input
 
-import java.io.IOException
-import java.util.Arrays
+import java.io.FileInputStream
+import java.nio.file.Path
+import scala.collection.mutable
 import weir.Task
 import weir.io.Source
-import weir.postgres.{Piece, Position, ScriptException}
-import weir.postgres.split.Splitter
+import weir.postgres.{Piece, Position, ScriptException, ScriptLimits}
+import weir.postgres.psql.{Commands, Folder, Known}
+import weir.postgres.split.{MetaCommand, Splitter, Tokens}
 
-/** Reads a script block by block, and splits it.
+/** Reads a script, and the files that it includes and copies, in the order of their pieces.
   *
   * @param sum
-  *   the unpacked bytes are added to it
+  *   the unpacked bytes are added to it, in the order in which they are used
   * @param recent
-  *   keeps the latest bytes
+  *   keeps the latest bytes of the script itself
   */
 private[postgres] final class ScriptSource(
-    splitter: Splitter,
     name: String,
+    limits: ScriptLimits,
+    commands: Commands,
     open: () => ScriptInput,
     sum: Option[Checksum],
     recent: Option[Recent]
 ) extends Source[Piece]:
-  import ScriptSource.Block
+  /** The file that is read, and those that it is read for. */
+  private var files =
+    val splitter = Splitter(name, limits, commands)
+    List(ScriptFile(splitter, name, true, Position.start, None, 0, open, sum, recent))
 
-  private var input: ScriptInput | Null = null
-  private var isRead = false // to its end
+  private val ready = mutable.Queue.empty[Piece]
 
-  /** Of a packed script, the block that was read and not split yet. */
-  private var held: Block | Null = null
+  /** The last piece, if it is a command that reads a file. */
+  private var reads: Piece.Command | Null = null
 
-  /** The error of a packed script that ends too early, once all of it has been read. */
-  private var cutOff: IOException | Null = null
+  commands.beginFile(name)
 
   def next()(using Task.Direct): Piece | Source.End =
-    var piece = splitter.next()
-    while (piece eq null) && !isRead do
-      read()
-      piece = splitter.next()
-      // The stream looks for a cancel between pieces only, and a piece may be many blocks.
-      Task.unit.await
-    val found = piece
-    if found eq null then Source.End
+    val command = reads
+    if command ne null then
+      reads = null
+      val applied = command.applied
+      if applied ne null then applied.get.await
+      begin(command)
+    var piece: Piece | Null = if ready.isEmpty then null else ready.dequeue()
+    while (piece eq null) && files.nonEmpty do
+      piece = files.head.next()
+      if piece eq null then piece = leave()
+    piece match
+      case null => Source.End
+      case command: Piece.Command => shown(command)
+      case other => other
+
+  private def shown(command: Piece.Command): Piece =
+    if command.name == "fail" && !commands.areApplied then throw failure(command)
+    else if Known.asks(command.name) && !commands.areApplied then throw unanswered(command)
+    else if !Known.waits(command.name) then command
     else
-      recent.foreach(_.pieceEnds(found.endOffset))
-      found
+      val shown = if commands.areApplied then command.awaited else command
+      reads = shown
+      shown
 
-  private def read()(using Task.Direct): Unit =
-    val input = orComplain(opened())
-    val block = next(input)
-    if block eq null then
-      isRead = true
-      splitter.finish()
+  private def failure(command: Piece.Command) =
+    ScriptException(
+      files.head.name,
+      Some(command.start),
+      command.arguments.head,
+      hint = command.arguments.lift(1)
+    )
+
+  private def unanswered(command: Piece.Command) = ScriptException(
+    files.head.name,
+    Some(command.start),
+    s"the rest of the script depends on the rows of the statement before \\${command.name}",
+    hint = Some("Without a server, as with --dry-run, nothing is known of it.")
+  )
+
+  /** Begins with the file that the command reads, if it does. */
+  private def begin(command: Piece.Command): Unit =
+    if command.name == "i" || command.name == "copy" then beginFile(command)
+
+  private def beginFile(command: Piece.Command): Unit =
+    val (path, isScript) = (Path.of(command.arguments.last), command.name == "i")
+    val problem =
+      if files.size > ScriptSource.MostFiles then "it is included too deep"
+      else Folder.problem(path)
+    if problem ne null then
+      val said = List(s"$path: $problem", "Relative names begin in the current folder.")
+      ready += shown(Piece.Command("fail", said, command.start, command.endOffset))
     else
-      sum.foreach(_.append(block.bytes, 0, block.length))
-      recent.foreach(_.append(block.bytes, block.length))
-      splitter.feed(block.bytes, block.length)
+      val within = files.head.within.orElse(Some(command.start))
+      val splitter = Splitter(path.toString, limits, commands)
+      if !isScript then
+        val copy = MetaCommand.copy(command.arguments.head, command.start, command.endOffset)
+        splitter.readData(ScriptSource.isBinary(copy.text))
+        ready += copy
+      ready += Piece.File(path.toString, within, command.start, command.endOffset)
+      def opened() = ScriptInput(FileInputStream(path.toFile), _ => (), unpacks = isScript)
+      val at = command.start
+      val file = ScriptFile(
+        splitter,
+        path.toString,
+        isScript,
+        at,
+        within,
+        command.endOffset,
+        opened,
+        sum,
+        None
+      )
+      files = file :: files
+      if isScript then commands.beginFile(path.toString)
 
-  /** Returns the next block; null at the end. A packed block is given away only when the one after
-    * it has been read: the sums that show damage are at the end, so the end of a damaged script is
-    * not applied. What was unpacked of a script that is cut off is.
-    */
-  private def next(input: ScriptInput)(using Task.Direct): Block | Null =
-    if cutOff ne null then throw complaint(cutOff.nn)
-    var block = held
-    if block eq null then block = orComplain(readBlock(input))
-    if (block ne null) && input.packed.nonEmpty then
-      held = block
-      held =
-        try readBlock(input)
-        catch
-          case error: IOException =>
-            if !ScriptInput.isCutOff(error) then throw complaint(error)
-            cutOff = error
-            null
-    block
-
-  private def readBlock(input: ScriptInput)(using Task.Direct): Block | Null =
-    // Data goes out as parts of the block, so that each block is a new one.
-    val space =
-      new Array[Byte](if input.mayWait then ScriptSource.PipeBytes else ScriptSource.BlockBytes)
-    val length =
-      if !input.mayWait then input.read(space)
-      else Task.onPlatformThread(input.read(space)).await
-    // A pipe may give few bytes at a time, and the read-ahead counts the bytes in the blocks, not
-    // their size.
-    if length < 0 then null
-    else Block(if length * 2 <= space.length then Arrays.copyOf(space, length) else space, length)
-
-  private def opened(): ScriptInput =
-    val before = input
-    if before ne null then before
+  /** Goes on with the file before, if there is one. */
+  private def leave(): Piece | Null =
+    val ended = files.head
+    ended.close()
+    files = files.tail
+    if ended.isScript then commands.endFile()
+    if files.isEmpty then null
     else
-      val now = open()
-      input = now
-      now
+      val next = files.head
+      next.addFile(ended)
+      Piece.File(next.name, next.within, ended.at, ended.endOffset)
 
-  private inline def orComplain[A](inline read: A): A =
-    try read
-    catch case error: IOException => throw complaint(error)
-
-  private def complaint(error: IOException): ScriptException =
-    val opened = input
-    def about(problem: String, position: Option[Position], hint: String) =
-      ScriptException(name, position, problem, Option(error.getMessage), Some(hint), error)
-    if opened eq null then
-      about("the script cannot be opened", None, "It must be a file that may be read.")
-    else
-      val at = splitter.position
-      (error, opened.packed) match
-        case (other: Packing.NotRead, _) =>
-          about(
-            s"the file is packed by ${other.packing.name}, which is not read here",
-            None,
-            s"Unpack it: ${other.packing.unpack} FILE | weir sql -"
-          )
-        case (_, None) =>
-          about(
-            "the script cannot be read any further",
-            Some(at),
-            "Look at the device it is on, and at what writes the file."
-          )
-        case (_, Some(packing)) =>
-          val bytes = at.offset + Option(held).fold(0)(_.length)
-          about(
-            s"the $packing data is damaged or cut off: only $bytes bytes could be unpacked",
-            Some(at),
-            "Make or copy the file again; the part before this place is intact."
-          )
-
-  override def close()(using Task.Direct): Unit =
-    val opened = input
-    if opened ne null then
-      try opened.close()
-      catch case _: IOException => () // it was only read
+  override def close()(using Task.Direct): Unit = files.foreach(_.close())
 
 private[postgres] object ScriptSource:
-  private final class Block(val bytes: Array[Byte], val length: Int)
-
   /** Passing a block between fibers and to the server costs the same for any size. */
   final val BlockBytes = 256 * 1024
 
   /** The capacity of a pipe. A read never gets more at once. */
-  private final val PipeBytes = 64 * 1024
+  private[input] final val PipeBytes = 64 * 1024
+
+  /** The number of files that may be read one within the other: each holds a block. */
+  private final val MostFiles = 50
+
+  /** Returns true if the data of the COPY is binary. */
+  private def isBinary(copy: Array[Byte]): Boolean =
+    val tokens = Tokens(copy)
+    var count = 0
+    var isAfterFrom = false
+    var found = false
+    while !found && tokens.next() do
+      count += 1
+      val mayBe = count == 2 || isAfterFrom
+      found = mayBe && (tokens.isWord || tokens.isString) && tokens.value.equalsIgnoreCase("binary")
+      if tokens.word == "FROM" then isAfterFrom = true
+    found

@@ -218,6 +218,26 @@ private[postgres] final class Journal(
     )
     .map(_.map(row => intact(names.name)(Part.of(row))))
 
+  /** Returns the statement that records the rows of the statement after `pieces` pieces, in the
+    * transaction that has executed it.
+    */
+  def recordingRows(pieces: Long, rows: String): String =
+    "INSERT INTO weir_sql.answer (script, piece, rows) VALUES " +
+      s"((SELECT script FROM weir_sql.journal WHERE script = $key AND run = ${literal(token)}), " +
+      s"$pieces, ${literal(rows)}) " +
+      "ON CONFLICT (script, piece) DO UPDATE SET rows = EXCLUDED.rows"
+
+  /** Returns the rows that `recordingRows` has recorded; none if there are none. */
+  def rows(pieces: Long): Task[Option[String]] = lane
+    .rows(s"SELECT rows FROM weir_sql.answer WHERE script = $key AND piece = $pieces")
+    .map(_.headOption.map(_.head))
+
+  /** Returns true if there is a table for such rows. */
+  def hasRows: Task[Boolean] =
+    lane
+      .rows("SELECT pg_catalog.to_regclass('weir_sql.answer') IS NOT NULL")
+      .map(_.head.head == "t")
+
   /** Fails with `error`, or with an explanation if another run has taken the row over. */
   def fenced(error: Throwable): Task[Nothing] = Task.fail(
     if isTakenOver(error) then
@@ -235,7 +255,7 @@ private[postgres] final class Journal(
   private def isTakenOver(error: Throwable): Boolean =
     val message = String.valueOf(error.getMessage)
     lane.sqlState(error) == "23502" &&
-    (message.contains("\"journal\"") || message.contains("\"part\""))
+    List("journal", "part", "answer").exists(table => message.contains(s"\"$table\""))
 
   private def ours = s"CASE WHEN run = ${literal(token)} THEN run END"
 
@@ -252,7 +272,7 @@ private[postgres] object Journal:
   // the same at once. It also asks for the right to make schemas where the schema is there, so that
   // one is looked for before. A row is written often and holds little: with room on its page, each
   // write replaces the one before.
-  private val create =
+  private def create =
     s"""SELECT pg_catalog.pg_advisory_xact_lock($lockClass, 0);
        |DO 'BEGIN IF pg_catalog.to_regclass(''weir_sql.journal'') IS NULL THEN
        |IF pg_catalog.to_regnamespace(''weir_sql'') IS NULL THEN
@@ -267,7 +287,14 @@ private[postgres] object Journal:
        |CREATE TABLE weir_sql.part (script text NOT NULL, piece bigint NOT NULL, part int NOT NULL,
        | parts int NOT NULL, bytes bigint NOT NULL, checksum text NOT NULL,
        | PRIMARY KEY (script, piece, part));
+       |$answers;
        |COMMENT ON TABLE weir_sql.journal IS ''$mark''; END IF; END'""".stripMargin
+
+  /** Journals of earlier versions lack this table. */
+  val answers: String =
+    "CREATE TABLE weir_sql.answer (script text NOT NULL REFERENCES weir_sql.journal " +
+      "ON UPDATE CASCADE ON DELETE CASCADE, piece bigint NOT NULL, rows text NOT NULL, " +
+      "PRIMARY KEY (script, piece))"
 
   private val columns =
     "SELECT c.relname || '.' || a.attname || ' of type ' || pg_catalog.format_type(a.atttypid, " +

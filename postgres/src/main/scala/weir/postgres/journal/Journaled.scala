@@ -5,7 +5,7 @@ import weir.Task
 import weir.postgres.{Done, Piece, Position, Resume, ScriptException, Session}
 import weir.postgres.input.Checksum
 import weir.postgres.jobs.{CopyTarget, MissingParts}
-import weir.postgres.protocol.{SessionState, SessionWatch}
+import weir.postgres.protocol.{KeptRows, SessionState, SessionWatch}
 
 /** Applies the pieces of one script that the journal does not have yet, each in the transaction
   * that records it.
@@ -38,6 +38,9 @@ private[postgres] final class Journaled(
     */
   private var single = false
 
+  /** True if the journal is known to have a table for the rows of statements. */
+  private var rowsAreThere = false
+
   /** True if this run has taken the row over. */
   private var taken = false
 
@@ -55,6 +58,11 @@ private[postgres] final class Journaled(
   /** True if the transaction was begun for that COPY alone. */
   private var own = false
 
+  /** Says at which place of the script the file is read that the next pieces are of; none if they
+    * are of the script itself.
+    */
+  def within(place: Option[Position]): Unit = skipping.within = place
+
   /** Returns the script's row, before the first piece. */
   def begin()(using Task.Direct): Option[JournalEntry] =
     single = lane.transaction != Idle
@@ -68,6 +76,7 @@ private[postgres] final class Journaled(
   /** Applies a statement that is no COPY, and returns its result; none if it was applied before. */
   def statement(statement: Piece.Statement)(using Task.Direct): Option[Done] =
     if skipping.passes(statement, pieces) then
+      if keeps(statement) then lane.session.keptRows = recalled(statement)
       skipped(statement, statement.endOffset)
       None
     else
@@ -120,7 +129,53 @@ private[postgres] final class Journaled(
       SessionState(settings.collect { case (name, Some(value)) => (name, value) }, Vector.empty)
     journal.restoring(Task.direct(session.restore(readable))).await
 
+  private def keeps(statement: Piece.Statement) = statement.answer == Piece.Answer.Kept
+
+  /** Returns the rows that the statement has returned to an earlier run. */
+  private def recalled(statement: Piece.Statement)(using Task.Direct): KeptRows | Null =
+    val recorded = if hasRows then journal.rows(pieces).await else None
+    val key = checksum.keyAt(statement.endOffset)
+    recorded.flatMap(SettingCipher(key).open(_)) match
+      case Some(text) => RecordedRows.parse(text)
+      case None =>
+        throw problem(
+          statement,
+          "the journal does not have the rows of this statement, or the script has changed " +
+            "before it",
+          "Go on at this statement or before it, with --resume-at."
+        )
+
+  /** Returns what records the rows of the statement that has just been executed; empty if nothing
+    * needs them.
+    */
+  private def recordingRows(statement: Piece.Statement): String =
+    if !keeps(statement) then ""
+    else
+      val rows = RecordedRows.encode(lane.session.keptRows)
+      if rows.length > Journaled.mostRows then
+        throw problem(
+          statement,
+          s"the rows of this statement are ${rows.length} characters, and the journal takes " +
+            s"${Journaled.mostRows}",
+          "Apply this script without --resume."
+        )
+      val key = checksum.keyAt(statement.endOffset)
+      journal.recordingRows(pieces, SettingCipher(key).seal(rows))
+
+  private def hasRows(using Task.Direct): Boolean =
+    if !rowsAreThere then rowsAreThere = journal.hasRows.await
+    rowsAreThere
+
+  private def refuseRows(statement: Piece.Statement)(using Task.Direct): Unit =
+    if keeps(statement) && !hasRows then
+      throw problem(
+        statement,
+        "the journal, which an earlier version has made, has no table for the rows of statements",
+        s"Its owner can make it: ${Journal.answers}."
+      )
+
   private def apply(statement: Piece.Statement)(using Task.Direct): Done =
+    refuseRows(statement)
     val kind = StatementKind.of(statement)
     kind match
       case StatementKind.Prepare => throw prepared(statement)
@@ -138,6 +193,10 @@ private[postgres] final class Journaled(
     val done = lane.execute(statement).await
     if wasIdle && lane.transaction != Idle then session.transactionBegins()
     session.executed(statement)
+    val rows = recordingRows(statement)
+    if rows.nonEmpty then
+      if lane.transaction == Idle then alone(rows)
+      else lane.run(session.asOurselves(rows)).handleErrorWith(journal.fenced).await
     pieces += 1
     if lane.transaction == Idle then
       if !wasIdle then session.rolledBack()
@@ -154,7 +213,8 @@ private[postgres] final class Journaled(
       case Right(done) =>
         session.executed(statement)
         session.look()
-        recordAndCommit(statement, statement.endOffset, "")
+        val rows = recordingRows(statement)
+        recordAndCommit(statement, statement.endOffset, if rows.isEmpty then "" else s"; $rows")
         done
 
   /** The record and the commit in one message: the server executes nothing after the first error.
@@ -171,13 +231,15 @@ private[postgres] final class Journaled(
     * first, so that the next run knows if this one is killed meanwhile.
     */
   private def outside(statement: Piece.Statement)(using Task.Direct): Done =
-    alone(journal.noting(Some(statement.start.toString)))
+    alone(journal.noting(Some(skipping.placeOf(statement).toString)))
     lane.execute(statement).attempt.await match
       case Left(error) =>
         if !lane.isLost then alone(journal.noting(None))
         throw error
       case Right(done) =>
         session.executed(statement)
+        val rows = recordingRows(statement)
+        if rows.nonEmpty then alone(rows)
         pieces += 1
         journal.relock.await
         recordAlone(statement, statement.endOffset)
@@ -275,7 +337,7 @@ private[postgres] final class Journaled(
   private def record(statement: Piece.Statement, pieces: Long, end: Long) = Applied(
     pieces,
     end,
-    statement.start.toString,
+    skipping.placeOf(statement).toString,
     checksum.at(end),
     checksum.keyAt(end),
     chained = false,
@@ -293,9 +355,12 @@ private[postgres] final class Journaled(
     val all = if single then ours else s"BEGIN READ WRITE; $ours; COMMIT"
     lane.run(all).handleErrorWith(journal.fenced).await
 
+  private def problem(statement: Piece.Statement, what: String, hint: String) =
+    ScriptException(journal.script, Some(skipping.placeOf(statement)), what, None, Some(hint))
+
   private def prepared(statement: Piece.Statement) = ScriptException(
     journal.script,
-    Some(statement.start),
+    Some(skipping.placeOf(statement)),
     "PREPARE TRANSACTION cannot be applied with --resume",
     None,
     Some("The journal would be locked until it is committed. Apply this script without --resume.")
@@ -303,7 +368,7 @@ private[postgres] final class Journaled(
 
   private def joined(statement: Piece.Statement) = ScriptException(
     journal.script,
-    Some(statement.start),
+    Some(skipping.placeOf(statement)),
     "statements joined by \\; that begin or end a transaction cannot be applied with --resume",
     None,
     Some("End them with a ; alone.")
@@ -333,6 +398,9 @@ private[postgres] final class Journaled(
 
 private[postgres] object Journaled:
   private val readOnlyTransaction = "25006"
+
+  /** The length of the rows of one statement that the journal takes. */
+  private val mostRows = 1_000_000
 
   /** Returns true if the statement was refused because of the transaction, before it had any
     * effect.

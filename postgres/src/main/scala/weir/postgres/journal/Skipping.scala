@@ -15,8 +15,14 @@ private[postgres] final class Skipping(
   private var entry: Option[JournalEntry] = None
   private var skips = true
 
-  /** The statement that may or may not have been applied. */
+  /** The place of the script at which the file is read that the pieces are of; none if they are of
+    * the script itself.
+    */
+  var within: Option[Position] = None
+
+  /** The statement that may or may not have been applied, and its place in the script. */
   private var uncertain: Piece.Statement | Null = null
+  private var uncertainAt = Position.start
   private var expected: Option[Part] = None
 
   /** The key to the secrets of the entry, once the applied pieces have been skipped. */
@@ -26,6 +32,11 @@ private[postgres] final class Skipping(
 
   def begin(entry: Option[JournalEntry]): Unit = this.entry = entry
 
+  /** Returns the place of the statement in the script: if it is in another file, that at which the
+    * file is read.
+    */
+  def placeOf(statement: Piece.Statement): Position = within.getOrElse(statement.start)
+
   /** Returns true if this statement, the one after `pieces` pieces, is skipped.
     *
     * **Fails** where the journal does not say enough to go on.
@@ -33,13 +44,17 @@ private[postgres] final class Skipping(
   def passes(statement: Piece.Statement, pieces: Long): Boolean =
     if skips then
       skips = go match
-        case Some(at) => at.isAfter(statement.start.line, statement.start.column)
+        case Some(at) =>
+          val place = placeOf(statement)
+          at.isAfter(place.line, place.column)
         case None => entry.exists(entry => pieces < entry.pieces || mustStop(entry, statement))
     skips
 
   /** Returns true if a statement at this place, after `pieces` pieces, is skipped. */
-  def isAt(place: Position, pieces: Long): Boolean = skips && (go match
-    case Some(at) => at.isAfter(place.line, place.column)
+  def isAt(start: Position, pieces: Long): Boolean = skips && (go match
+    case Some(at) =>
+      val place = within.getOrElse(start)
+      at.isAfter(place.line, place.column)
     case None => entry.exists(pieces < _.pieces))
 
   /** Returns true if the statement is in doubt and must not run. The next statement then completes
@@ -47,9 +62,10 @@ private[postgres] final class Skipping(
     */
   private def mustStop(entry: JournalEntry, statement: Piece.Statement): Boolean =
     val before = uncertain
-    if before ne null then throw notKnown(before, statement.start.toString)
+    if before ne null then throw notKnown(before, placeOf(statement).toString)
     if entry.uncertain.nonEmpty && !StatementKind.mayRepeat(statement) then
       uncertain = statement
+      uncertainAt = placeOf(statement)
       true
     else if entry.bound.nonEmpty then throw bound(entry, statement)
     else if entry.settings.isEmpty then throw unknownSettings(entry, statement)
@@ -111,25 +127,29 @@ private[postgres] final class Skipping(
 
   private def notKnown(statement: Piece.Statement, next: String) = ScriptException(
     script,
-    Some(statement.start),
+    Some(uncertainAt),
     "it is not known whether this statement was applied: it cannot run in a transaction, and a " +
       "run was " +
       "killed while it ran",
     Some(Skipping.shown(statement)),
     Some(
-      s"Check in the database whether it was. If so, go on with --resume-at $next; " +
-        s"if not, with --resume-at ${statement.start}."
+      if uncertainAt == statement.start then
+        s"Check in the database whether it was. If so, go on with --resume-at $next; " +
+          s"if not, with --resume-at $uncertainAt."
+      else
+        "It is in a file that the script reads here. Check in the database whether it was, apply " +
+          "the rest of that file by itself, and go on with --resume-at after this place."
     )
   )
 
   private def bound(entry: JournalEntry, statement: Piece.Statement) = ScriptException(
     script,
-    Some(statement.start),
+    Some(placeOf(statement)),
     "the script cannot go on here in a new session: the session that has ended had objects that " +
       "later statements may use",
     Some(entry.bound.mkString(", ")),
     Some(
-      "To go on without them: --resume-at " + statement.start +
+      s"To go on without them: --resume-at ${placeOf(statement)}" +
         ". To make them again, go on at the statement that makes them; all statements after that " +
         "are applied again."
     )
@@ -137,12 +157,12 @@ private[postgres] final class Skipping(
 
   private def unknownSettings(entry: JournalEntry, statement: Piece.Statement) = ScriptException(
     script,
-    Some(statement.start),
+    Some(placeOf(statement)),
     "the settings of the session are not known: a run was killed just after the COMMIT at " +
       s"${entry.place}, " +
       "of a transaction with SET LOCAL",
     None,
-    Some(s"To go on with the settings of a new session: --resume-at ${statement.start}.")
+    Some(s"To go on with the settings of a new session: --resume-at ${placeOf(statement)}.")
   )
 
 private[postgres] object Skipping:

@@ -17,7 +17,7 @@ private[postgres] final class Lane(val connection: ScriptConnection, val session
   def isLost: Boolean = session.connectionLost
 
   /** Executes a statement of the script, and returns its result. */
-  def execute(statement: Piece.Statement): Task[Done] = session.execute(statement.text)
+  def execute(statement: Piece.Statement): Task[Done] = session.send(statement)
 
   /** Executes these statements, which are not the script's, in one round trip. The server executes
     * none after the first that fails. **Fails** with an error without a position.

@@ -1,7 +1,8 @@
 package weir.postgres.protocol
 
-import java.sql.{SQLException, SQLWarning}
 import java.nio.charset.Charset
+import java.nio.charset.StandardCharsets.ISO_8859_1
+import java.sql.{SQLException, SQLWarning}
 import org.postgresql.core.{
   Field,
   NativeQuery,
@@ -13,7 +14,8 @@ import org.postgresql.core.{
   Tuple
 }
 import org.postgresql.util.PSQLWarning
-import weir.postgres.{Done, ScriptConnection}
+import scala.jdk.CollectionConverters.*
+import weir.postgres.{Done, Encodings, ScriptConnection}
 
 /** Sends one statement by the simple query protocol, without the driver's parser and its results.
   *
@@ -29,22 +31,33 @@ private[postgres] final class SimpleQuery(
   private val executor = connection.driver.getQueryExecutor
 
   def execute(statement: Array[Byte]): Done =
-    val socket = connection.watchedSocket
     val outcome = Outcome(dispatcher)
-    dispatcher.isLive = true
-    try
-      if socket eq null then send(decode(statement), outcome)
-      else
-        socket.output.sendInstead(statement)
-        socket.input.messages.dropsRows = true
-        try send(Placeholder, outcome)
-        finally socket.input.messages.dropsRows = false
-    finally dispatcher.isLive = false
+    run(statement, outcome, dropsRows = true)
     outcome.done
 
-  private def send(sql: String, outcome: Outcome): Unit =
+  /** As `execute`; returns the last rows, too, or null if there are none. */
+  def executeKeeping(statement: Array[Byte]): (Done, KeptRows | Null) =
+    val charset = Encodings.charset(connection.encoding)
+    val outcome = Keeping(dispatcher, name => String(name.getBytes(charset), ISO_8859_1))
+    run(statement, outcome, dropsRows = false)
+    (outcome.done, outcome.kept)
+
+  private def run(statement: Array[Byte], outcome: Outcome, dropsRows: Boolean): Unit =
+    val socket = connection.watchedSocket
+    val flags = if dropsRows then Flags | DropFlags else Flags
+    dispatcher.isLive = true
+    try
+      if socket eq null then send(decode(statement), outcome, flags)
+      else
+        socket.output.sendInstead(statement)
+        socket.input.messages.dropsRows = dropsRows
+        try send(Placeholder, outcome, flags)
+        finally socket.input.messages.dropsRows = false
+    finally dispatcher.isLive = false
+
+  private def send(sql: String, outcome: Outcome, flags: Int): Unit =
     val query = executor.wrap(java.util.List.of(NativeQuery(sql, SqlCommand.BLANK)))
-    executor.execute(query, null, outcome, 0, 0, Flags)
+    executor.execute(query, null, outcome, 0, 0, flags)
 
   /** Returns the statement as the driver wants it, which encodes it again.
     *
@@ -64,10 +77,10 @@ private[postgres] final class SimpleQuery(
 private[postgres] object SimpleQuery:
   private val Placeholder = "-"
   private val Flags = QueryExecutor.QUERY_EXECUTE_AS_SIMPLE | QueryExecutor.QUERY_ONESHOT |
-    QueryExecutor.QUERY_NO_RESULTS | QueryExecutor.QUERY_NO_METADATA |
     QueryExecutor.QUERY_SUPPRESS_BEGIN
+  private val DropFlags = QueryExecutor.QUERY_NO_RESULTS | QueryExecutor.QUERY_NO_METADATA
 
-  private final class Outcome(dispatcher: NoticeDispatcher) extends ResultHandlerBase:
+  private class Outcome(dispatcher: NoticeDispatcher) extends ResultHandlerBase:
     var done = Done(0, "")
 
     override def handleCommandStatus(tag: String, rows: Long, oid: Long): Unit =
@@ -87,3 +100,25 @@ private[postgres] object SimpleQuery:
     override def handleWarning(warning: SQLWarning): Unit = warning match
       case said: PSQLWarning => dispatcher.receive(said.getServerErrorMessage)
       case _ => ()
+
+  private final class Keeping(dispatcher: NoticeDispatcher, bytesOf: String => String)
+      extends Outcome(dispatcher):
+    var kept: KeptRows | Null = null
+
+    override def handleCommandStatus(tag: String, rows: Long, oid: Long): Unit =
+      super.handleCommandStatus(tag, rows, oid)
+      kept = null // those rows were not of the last statement
+
+    override def handleResultRows(
+        query: Query,
+        fields: Array[Field],
+        tuples: java.util.List[Tuple],
+        cursor: ResultCursor
+    ): Unit =
+      val names = fields.toVector.map(field => bytesOf(field.getColumnLabel))
+      val rows = tuples.asScala.toVector.map: tuple =>
+        Vector.tabulate(names.length): i =>
+          val value: Array[Byte] | Null = tuple.get(i)
+          if value eq null then null else String(value, ISO_8859_1)
+      kept = KeptRows(names, rows)
+      done = Done(rows.length, s"SELECT ${rows.length}")

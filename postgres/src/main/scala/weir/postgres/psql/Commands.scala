@@ -5,13 +5,18 @@ import weir.postgres.PsqlOptions
 
 /** Carries out the commands of psql as the reader of a script meets them. Those whose effect must
   * wait for the statements before them are handed back, to be emitted as pieces.
+  *
+  * @param areApplied
+  *   true if someone applies the pieces, so that the reader may wait for that
   */
-private[postgres] final class Commands(options: PsqlOptions):
+private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boolean = false):
   import Commands.*
 
   val variables: Variables = Variables()
 
-  private val conditionals = Conditionals()
+  private var conditionals = Conditionals()
+  private var files = List.empty[(String, Conditionals)] // that are open, with what they go on with
+  private val folder = Folder(options.folder)
   private val environment = mutable.HashMap.from(sys.env)
 
   /** Returns true if statements and commands are carried out here, and not in a branch of `\if`
@@ -19,8 +24,17 @@ private[postgres] final class Commands(options: PsqlOptions):
     */
   def isActive: Boolean = conditionals.isActive
 
-  /** Returns the number of `\if` blocks that are open. */
+  /** Returns the number of `\if` blocks that are open in the file that is read. */
   def depth: Int = conditionals.depth
+
+  /** Begins with a file. The blocks of the file before it are open again at its end. */
+  def beginFile(name: String): Unit =
+    files = (name, conditionals) :: files
+    conditionals = Conditionals()
+
+  def endFile(): Unit =
+    conditionals = files.head._2
+    files = files.tail
 
   /** The effects of the variables that the options set. */
   val begun: List[Later] = options.variables.toList.flatMap { (name, value) =>
@@ -42,8 +56,10 @@ private[postgres] final class Commands(options: PsqlOptions):
       else if isActive then carryOut(name, arguments)
       else passBy(name, arguments)
     val left = if Known.branches(name) then argumentsOf(name, line) else arguments
-    left.rest(): Unit // psql ignores what is too many
-    val next = if !isActive then Next.GoOn else Known.next(name)
+    // psql ignores what is too many, and the rest of the line after an error
+    if later.exists(_.name == "fail") then left.wholeLine(): Unit else left.rest(): Unit
+    val isDone = isActive && !later.exists(_.name == "fail")
+    val next = if isDone then Known.next(name) else Next.GoOn
     Done(left.end(), later, next)
 
   private def argumentsOf(name: String, line: String) =
@@ -57,9 +73,19 @@ private[postgres] final class Commands(options: PsqlOptions):
       case "set" => set(arguments)
       case "unset" => unset(arguments)
       case "echo" | "qecho" | "warn" => echo(name, arguments)
+      case "i" | "include" => include(name, arguments, isRelative = false)
+      case "ir" | "include_relative" => include(name, arguments, isRelative = true)
+      case "cd" => changeFolder(arguments)
+      case "g" | "gx" => sendOnly(name, arguments)
+      case "crosstabview" => Nil
+      case "gset" =>
+        val prefix = arguments.next()
+        List(Later("gset", List(if prefix eq null then "" else prefix.text)))
+      case "gexec" => List(Later("gexec", Nil))
       case "getenv" => getenv(arguments)
       case "setenv" => setenv(arguments)
       case "q" | "quit" | "r" | "reset" => Nil
+      case _ if name.equalsIgnoreCase("copy") => copy(arguments)
       case _ if Known.displays(name) => display(name, arguments)
       case _ => refuse(name)
 
@@ -85,6 +111,53 @@ private[postgres] final class Commands(options: PsqlOptions):
     if !Known.isName(name) then refuse(name)
     if Known.takesLine(name) then arguments.wholeLine(): Unit
     Nil
+
+  /** `\g` and `\gx`, whose options in parentheses are about what is shown. */
+  private def sendOnly(name: String, arguments: Arguments): List[Later] =
+    var word = arguments.next()
+    if (word ne null) && word.text.startsWith("(") then
+      while (word ne null) && !word.text.endsWith(")") do word = arguments.next()
+      word = arguments.next()
+    if word ne null then
+      throw CommandProblem(
+        s"\\$name to a file or a program is not supported",
+        "Run it by psql, or use \\copy (SELECT …) TO 'FILE'."
+      )
+    Nil
+
+  private def include(name: String, arguments: Arguments, isRelative: Boolean): List[Later] =
+    val file = arguments.next(dropsSemicolons = true)
+    if file eq null then
+      failed(CommandProblem(s"\\$name: missing required argument", "Give it the name of a file."))
+    else if file.text == "-" then
+      throw CommandProblem(s"\\$name - reads the standard input", "Give it the name of a file.")
+    else
+      val (path, of) = (Variables.text(file.text), files.headOption.map(_._1))
+      val found =
+        if isRelative && of.nonEmpty then folder.sibling(of.get, path) else folder.file(path)
+      List(Later("i", List(found.normalize.toString)))
+
+  private def changeFolder(arguments: Arguments): List[Later] =
+    val name = arguments.next()
+    try
+      if name eq null then folder.goHome() else folder.change(Variables.text(name.text))
+      Nil
+    catch case problem: CommandProblem => failed(problem)
+
+  private def copy(arguments: Arguments): List[Later] =
+    try
+      val copy = CopyCommand.parse(arguments.wholeLine())
+      if copy.kind == "program" || (copy.reads && copy.kind == "standard") then
+        refuse(s"copy ${if copy.reads then "from" else "to"} ${copy.kind}")
+      val name =
+        if copy.kind == "file" then folder.file(Variables.text(copy.name)).normalize.toString
+        else ""
+      List(Later(if copy.reads then "copy" else "copyto", List(copy.sql, copy.kind, name)))
+    catch case problem: CommandProblem => failed(problem)
+
+  /** The error of a command, which ends the run only if `ON_ERROR_STOP` is on. */
+  private def failed(problem: CommandProblem): List[Later] =
+    List(Later("fail", List(Variables.text(problem.problem), problem.hint)))
 
   private def getenv(arguments: Arguments): List[Later] =
     val (name, from) = two("getenv", arguments)
@@ -176,7 +249,7 @@ private[postgres] final class Commands(options: PsqlOptions):
       )
 
   private def refuse(name: String): Nothing =
-    if Known.isName(name) then
+    if Known.isName(name.takeWhile(_ != ' ')) then
       throw CommandProblem(
         s"the command \\$name of psql is not supported",
         "Run it by psql, or write SQL in its place."
@@ -203,6 +276,12 @@ private[postgres] object Commands:
 
     /** Forgets the statement that has begun. */
     case Reset
+
+    /** Ends the statement that has begun; if there is none, the one before is sent again. */
+    case Send
+
+    /** As `Send`, for a command that needs the rows of the statement. */
+    case SendKeeping
 
     /** Reads no more of the script, as if it ended here. */
     case Quit

@@ -1,7 +1,7 @@
 package weir.postgres.psql
 
 /** The names of psql's commands. */
-private[psql] object Known:
+private[postgres] object Known:
   private val displaying = Set("a", "C", "conninfo", "copyright", "errverbose", "f", "h", "H") ++
     Set("help", "html", "l", "l+", "list", "list+", "lo_list", "lo_list+", "pset", "s", "sf") ++
     Set("sf+", "sv", "sv+", "t", "T", "timing", "x", "z", "?")
@@ -22,6 +22,16 @@ private[psql] object Known:
   /** Returns true if the argument is the rest of the line. */
   def takesLine(name: String): Boolean = takingLine(name)
 
+  /** Returns true if the reader goes on only once the command has been carried out: what it reads
+    * next may be made by the command, or by the statements before it.
+    */
+  def waits(name: String): Boolean = waiting(name)
+
+  private val waiting = Set("i", "copy", "copyto", "gset", "gexec", "!")
+
+  /** Returns true if the reader cannot go on without the server's answer. */
+  def asks(name: String): Boolean = name == "gset" || name == "gexec"
+
   /** Returns true if it is a command of `\if` blocks. */
   def branches(name: String): Boolean =
     name == "if" || name == "elif" || name == "else" || name == "endif"
@@ -29,6 +39,8 @@ private[psql] object Known:
   def next(name: String): Commands.Next = name match
     case "q" | "quit" => Commands.Next.Quit
     case "r" | "reset" => Commands.Next.Reset
+    case "g" | "gx" | "crosstabview" => Commands.Next.Send
+    case "gset" | "gexec" => Commands.Next.SendKeeping
     case _ => Commands.Next.GoOn
 
   /** Returns true if psql knows the command. Of all names, only `copy` may be in capitals. */

@@ -58,6 +58,11 @@ private[postgres] final class Variables:
     values(name) = checked
     checked
 
+  /** Removes a variable that has no meaning of its own. **Fails** as `set` does. */
+  def remove(name: String): Unit =
+    set(name, ""): Unit
+    values.remove(name): Unit
+
   /** Unsets a variable, and returns the value that it has then, if psql gives it one. */
   def unset(name: String): String | Null =
     val after = Special.all.get(name).fold(null)(_.unset)
@@ -68,6 +73,9 @@ private[postgres] object Variables:
   /** Set by psql after each statement. */
   private val atRunTime =
     Set("ERROR", "LAST_ERROR_MESSAGE", "LAST_ERROR_SQLSTATE", "ROW_COUNT", "SQLSTATE")
+
+  /** Returns true if psql gives the variable a meaning, or sets it itself. */
+  def isSpecial(name: String): Boolean = Special.all.contains(name)
 
   private val nameForm = "[A-Za-z0-9_\\x80-\\xff]+"
 

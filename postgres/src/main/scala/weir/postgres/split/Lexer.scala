@@ -24,6 +24,7 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
   private var isCommandEnded = false
   private var restOfLine: Run | Null = null
   private var isQuit = false
+  private var sending = Option.empty[Piece.Answer] // of the statement that a command has ended
   private var passed = 0 // bytes of a branch of `\if` that is not taken
   private var values = List.empty[Value] // of variables, the one that is read first
 
@@ -79,8 +80,16 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
   /** Returns true if the script ends with the command. */
   def quits: Boolean = isQuit
 
+  /** Returns what is done with the rows of the statement that the command sends; none if it sends
+    * none.
+    */
+  def sends: Option[Piece.Answer] = sending
+
+  /** Returns true if a statement has begun, which may be only comments. */
+  def hasText: Boolean = text.isBegun
+
   /** Returns the next piece of the command that has ended; null if there is no more. */
-  def nextOfCommand(endOffset: Long): Piece.Command | Null = command.next(endOffset)
+  def nextOfCommand(endOffset: Long): Piece | Null = command.next(endOffset)
 
   /** Returns the rest of the command's line, if it is not in the run that has been read. */
   def takeRestOfLine(): Run | Null =
@@ -89,7 +98,7 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
     rest
 
   /** The statement that has ended. Called once, before reading on. */
-  def take(endOffset: Long): Piece.Statement =
+  def take(endOffset: Long, answer: Piece.Answer = Piece.Answer.Dropped): Piece.Statement =
     val at = if isEnded then run.index - 1 else run.index
     if classifier.isCopy && isJoined then
       errors.fail(
@@ -103,7 +112,8 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
         "COPY … FROM STDIN in the value of a variable",
         Some("Write its semicolon in the script, on the line before the data.")
       )
-    val statement = text.statement(at, classifier.isCopy, endOffset)
+    if !isEnded && sending.nonEmpty then endPart(at)
+    val statement = text.statement(at, classifier.isCopy, endOffset, answer)
     text.abandon()
     statement
 
@@ -304,8 +314,15 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
     val next = command.run()
     isCommandEnded = true
     isQuit = next == Commands.Next.Quit
+    sending = next match
+      case Commands.Next.Send => Some(Piece.Answer.Dropped)
+      case Commands.Next.SendKeeping => Some(Piece.Answer.Kept)
+      case _ => None
     if next == Commands.Next.Reset then text.abandon()
-    reading = if !commands.isActive then Inactive else if text.isBegun then InStatement else Between
+    reading =
+      if !commands.isActive then Inactive
+      else if text.isBegun && sending.isEmpty then InStatement
+      else Between
     if reading == Inactive then passed = 0
     val left = command.bytesLeft
     if left == 0 then at

@@ -49,8 +49,11 @@ private[split] final class MetaCommand(errors: ScriptErrors, commands: Commands)
   )
 
   /** Returns the next command to run after the statements before it; null if there is none. */
-  def next(endOffset: Long): Piece.Command | Null = later match
+  def next(endOffset: Long): Piece | Null = later match
     case Nil => null
+    case Commands.Later("copy", List(sql, "script", _)) :: rest =>
+      later = rest
+      MetaCommand.copy(sql, start, endOffset)
     case first :: rest =>
       later = rest
       Piece.Command(first.name, first.arguments, start, endOffset)
@@ -68,5 +71,10 @@ private[split] final class MetaCommand(errors: ScriptErrors, commands: Commands)
     run.follow(bytes, 0, bytes.length)
     run
 
-private[split] object MetaCommand:
+private[postgres] object MetaCommand:
   private final val usualBytes = 256
+
+  /** Returns the statement that `\copy` at `start` sends, whose data comes next. */
+  def copy(sql: String, start: Position, endOffset: Long): Piece.Statement =
+    val jump = Piece.Jump(0, start, stays = true)
+    Piece.Statement(sql.getBytes(ISO_8859_1), copies = true, start, endOffset, List(jump))

@@ -35,6 +35,9 @@ final class Splitter private[postgres] (
   private var reading = First
   private var copyStart = Position.start
   private var isFinished = false
+  private var isData = false // of a COPY, and nothing more
+  private var last: Piece.Statement | Null = null // without its text, if that is long
+  private var quitAt = -1L // the offset after `\q`; -1 if there was none
 
   /** Splits a script in which the commands of psql have their usual effect. */
   def this(script: String, limits: ScriptLimits = ScriptLimits.default) =
@@ -50,6 +53,19 @@ final class Splitter private[postgres] (
   /** Returns the position at which the bytes that have been fed end. */
   def position: Position = file.position(file.end)
 
+  /** Returns the number of bytes that have been used up. */
+  private[postgres] def usedBytes: Long = if quitAt >= 0 then quitAt else file.offset(file.index)
+
+  /** Returns true if the script has ended before the end of its bytes. */
+  private[postgres] def isOver: Boolean = reading == Over
+
+  /** Reads data of a COPY instead of a script: all bytes, or lines up to a `\.`, if there is one.
+    */
+  private[postgres] def readData(isBinary: Boolean): Unit =
+    isData = true
+    copy.begin()
+    reading = if isBinary then Bytes else Data
+
   /** Says that the script ends here. */
   def finish(): Unit = isFinished = true
 
@@ -62,6 +78,9 @@ final class Splitter private[postgres] (
         case First => goesOn = first()
         case Statements =>
           piece = lexer.nextOfCommand(usedUp)
+          piece match
+            case statement: Piece.Statement => beginCopy(statement.start)
+            case _ => ()
           if piece eq null then
             if lexer.read(current) then piece = ended()
             else if aside ne null then aside = null
@@ -73,6 +92,10 @@ final class Splitter private[postgres] (
           file.index = file.end
           goesOn = false
         case Rest => goesOn = rest()
+        case Bytes =>
+          if !file.isSpent then piece = allBytes()
+          else if isFinished then piece = endOfFile()
+          else goesOn = false
         case Data =>
           piece = copy.read(file)
           if copy.isEnded then piece = endData()
@@ -97,12 +120,30 @@ final class Splitter private[postgres] (
   private def ended(): Piece | Null =
     if !lexer.isCommand then statement()
     else if lexer.quits then
+      quitAt = usedUp
       aside = null
       reading = Over
       if lexer.finish() then statement() else null
     else
       takeRestOfLine()
+      lexer.sends.fold(null)(sent)
+
+  /** Returns the statement that a command sends: the one that it has ended, or the last one. */
+  private def sent(answer: Piece.Answer): Piece.Statement | Null =
+    if lexer.hasText && lexer.isStatement then taken(answer)
+    else if lexer.hasText then
+      lexer.skip()
       null
+    else
+      val again = last
+      if again eq null then null
+      else if again.sizeBytes == 0 then
+        errors.fail(
+          again.start,
+          "this statement is too long to be sent again by \\g and commands like it",
+          Some("Write the command behind it, instead of the semicolon.")
+        )
+      else again.sentAgain(usedUp, answer)
 
   /** Continues with the text that follows a command on its line. */
   private def takeRestOfLine(): Unit =
@@ -115,10 +156,15 @@ final class Splitter private[postgres] (
     if !lexer.isStatement then
       lexer.skip()
       null
-    else
-      val piece = lexer.take(usedUp)
-      if piece.copies then beginCopy(piece.start)
-      piece
+    else taken(Piece.Answer.Dropped)
+
+  private def taken(answer: Piece.Answer): Piece.Statement =
+    val piece = lexer.take(usedUp, answer)
+    last =
+      if piece.sizeBytes <= MostAgainBytes then piece
+      else Piece.Statement(Array.emptyByteArray, false, piece.start, piece.endOffset)
+    if piece.copies then beginCopy(piece.start)
+    piece
 
   private def usedUp: Long =
     val run = aside
@@ -150,6 +196,7 @@ final class Splitter private[postgres] (
     val data = copy.finish()
     if data ne null then data
     else if copy.isEnded then endData()
+    else if isData then endOfFile()
     else
       errors.fail(
         copyStart,
@@ -158,12 +205,29 @@ final class Splitter private[postgres] (
       )
 
   private def endData(): Piece =
-    reading = Statements
+    reading = if isData then Over else Statements
+    quitAt = if isData then file.offset(file.index) else -1
     copy.end(file.offset(file.index))
+
+  /** The data ends with its file. */
+  private def endOfFile(): Piece =
+    reading = Over
+    quitAt = file.offset(file.index)
+    Piece.CopyEnd(file.position(file.index), quitAt)
+
+  private def allBytes(): Piece =
+    val (from, length) = (file.index, file.end - file.index)
+    val start = file.position(from)
+    file.index = file.end
+    Piece.CopyData(file.bytes, from, length, start, file.offset(file.end))
 
 object Splitter:
   private final val First = 0 // the first bytes of the script
   private final val Statements = 1
   private final val Rest = 2 // of the line of a COPY
   private final val Data = 3
-  private final val Over = 4 // after `\q`
+  private final val Over = 4 // after `\q`, or after the data if there is nothing more
+  private final val Bytes = 5 // binary data
+
+  /** A longer statement is not kept for commands that send it again. */
+  private final val MostAgainBytes = 1 << 20

@@ -93,8 +93,13 @@ private[split] final class StatementText:
         System.arraycopy(running.bytes, from, word, keptLength - start, end - keptLength)
       Keyword.of(word, 0, word.length)
 
-  def statement(at: Int, copies: Boolean, endOffset: Long): Piece.Statement =
-    Piece.Statement(bytes(at), copies, start, endOffset, jumps.reverse)
+  def statement(
+      at: Int,
+      copies: Boolean,
+      endOffset: Long,
+      answer: Piece.Answer = Piece.Answer.Dropped
+  ): Piece.Statement =
+    Piece.Statement(bytes(at), copies, start, endOffset, jumps.reverse, answer)
 
 private[split] object StatementText:
   private final val KeptBytes = 1024 * 1024

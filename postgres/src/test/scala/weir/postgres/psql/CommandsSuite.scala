@@ -105,8 +105,10 @@ class CommandsSuite extends ServerSuite:
     assertEquals(told.told.toList, List("7\n"))
 
   for (script, error) <- List(
-      "\\gset" -> "the command \\gset of psql is not supported",
-      "\\COPY t FROM 'f'" -> "the command \\COPY of psql is not supported",
+      "\\gdesc" -> "the command \\gdesc of psql is not supported",
+      "\\g f" -> "\\g to a file or a program is not supported",
+      "\\i -" -> "\\i - reads the standard input",
+      "\\COPY t FROM PROGRAM 'f'" -> "the command \\copy from program of psql is not supported",
       "\\nix" -> "\\nix is no command of psql",
       "\\echo 'a" -> "unterminated quoted string in the arguments of a command",
       "\\echo \"a" -> "unterminated quoted string in the arguments of a command",

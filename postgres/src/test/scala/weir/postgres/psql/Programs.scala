@@ -31,7 +31,8 @@ object Programs:
       command: Vector[String],
       environment: Map[String, String],
       input: Option[Path] = None,
-      seconds: Int = 60
+      seconds: Int = 60,
+      folder: Option[Path] = None
   ): Result =
     val out = Files.createTempFile("weir-psql", ".out")
     val err = Files.createTempFile("weir-psql", ".err")
@@ -39,6 +40,7 @@ object Programs:
       val builder = ProcessBuilder(command.asJava)
       builder.environment().keySet().removeIf(_.startsWith("PG")): Unit
       environment.foreach((name, value) => builder.environment().put(name, value))
+      folder.foreach(path => builder.directory(path.toFile))
       builder.redirectOutput(out.toFile).redirectError(err.toFile)
       builder.redirectInput(input.fold(java.io.File("/dev/null"))(_.toFile))
       val process = builder.start()

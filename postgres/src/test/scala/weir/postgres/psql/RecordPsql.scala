@@ -22,7 +22,7 @@ object RecordPsql:
     server.create("recorded")
     val sources = Path.of("postgres/src/test/resources/weir/postgres/psql/commands")
     val folder = if Files.isDirectory(sources) then sources else Path.of("..").resolve(sources)
-    for name <- RecordedCase.files do
+    for name <- RecordedCase.files ++ RecordedCase.answered do
       val file = folder.resolve(s"$name.txt")
       val cases = RecordedCase.read(Files.readString(file)).map(record(server, psql, _))
       Files.writeString(file, cases.map(_.show).mkString): Unit
@@ -31,9 +31,12 @@ object RecordPsql:
     DatabaseContents.clear(server, "recorded")
     server.log.forget()
     val command = Vector(s"$psql", "-X", "-q", "-A", "-t", "-v", "VERBOSITY=sqlstate")
-    val result = ScriptRunner.withFile(RecordedCase.bytes(before.script)) { script =>
-      Programs.run(command ++ Vector("-d", "recorded", "-f", s"$script"), server.environment)
-    }
+    val result = RecordedCase.inFolder(before): folder =>
+      Programs.run(
+        command ++ Vector("-d", "recorded", "-f", "s.sql"),
+        server.environment,
+        folder = Some(folder)
+      )
     val warned = result.err.linesIterator.filterNot(_.startsWith("psql:")).map(_ + "\n").mkString
     val sent = server.log.session("recorded").collect {
       case Event.Sent(sql) => sql

@@ -1,10 +1,14 @@
 package weir.postgres.psql
 
 import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.file.{Files, Path}
+import java.util.Comparator
 import scala.util.Using
 
 /** A small script with commands of psql, and what psql 15 did with it.
   *
+  * @param files
+  *   the names and the texts of files in the folder of the script
   * @param printed
   *   what it printed, without its own messages
   * @param sent
@@ -13,6 +17,7 @@ import scala.util.Using
 final case class RecordedCase(
     name: String,
     script: String,
+    files: Vector[(String, String)],
     printed: String,
     warned: String,
     sent: Vector[String]
@@ -22,12 +27,16 @@ final case class RecordedCase(
     def section(title: String, text: String) =
       if text.isEmpty then "" else s"--- $title\n${RecordedCase.ended(text)}"
     val statements = sent.map(_.replace("\n", "⏎") + "\n").mkString
-    s"=== $name\n${RecordedCase.ended(script)}${section("printed", printed)}" +
+    val others = files.map((file, text) => section(s"file $file", text)).mkString
+    s"=== $name\n${RecordedCase.ended(script)}$others${section("printed", printed)}" +
       s"${section("warned", warned)}${section("sent", statements)}"
 
 object RecordedCase:
   /** The files, of which each holds cases of one kind. */
-  val files: Vector[String] = Vector("arguments", "variables", "sql", "if")
+  val files: Vector[String] = Vector("arguments", "variables", "sql", "if", "include", "copy")
+
+  /** The files of cases that depend on what a server answers. */
+  val answered: Vector[String] = Vector("answers")
 
   /** The cases of a file. */
   def of(file: String): Vector[RecordedCase] =
@@ -43,7 +52,21 @@ object RecordedCase:
     val sections = parts.drop(1).map(_.span(_ != '\n')).map((title, rest) => title -> rest.drop(1))
     def section(title: String) = exact(sections.toMap.getOrElse(title, ""))
     val statements = section("sent").linesIterator.map(_.replace("⏎", "\n")).toVector
-    RecordedCase(name, exact(parts.head), section("printed"), section("warned"), statements)
+    val files = sections.collect { case (s"file $file", text) => file -> exact(text) }
+    RecordedCase(name, exact(parts.head), files, section("printed"), section("warned"), statements)
+
+  /** Runs `body` with a folder that has the files of the case, and the script as `s.sql`. */
+  def inFolder[A](recorded: RecordedCase)(body: Path => A): A =
+    val folder = Files.createTempDirectory("weir-psql")
+    try
+      for (name, text) <- recorded.files :+ ("s.sql" -> recorded.script) do
+        val file = folder.resolve(name)
+        Files.createDirectories(file.getParent)
+        Files.write(file, bytes(text)): Unit
+      body(folder)
+    finally
+      Using.resource(Files.walk(folder)):
+        _.sorted(Comparator.reverseOrder()).forEach(Files.delete(_))
 
   private def ended(text: String) = if text.endsWith("\n") then text else s"$text␀\n"
   private def exact(text: String) = text.stripSuffix("␀\n")

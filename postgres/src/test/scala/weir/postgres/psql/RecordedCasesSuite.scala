@@ -1,8 +1,9 @@
 package weir.postgres.psql
 
-import weir.WeirSuite
-import weir.postgres.Piece
-import weir.postgres.split.Splitter
+import java.nio.file.{Files, Path}
+
+import weir.{Task, WeirSuite}
+import weir.postgres.{Piece, PsqlOptions, SqlScript}
 
 /** A script with commands of psql becomes the statements and the output that psql makes of it. */
 class RecordedCasesSuite extends WeirSuite:
@@ -14,7 +15,7 @@ class RecordedCasesSuite extends WeirSuite:
         check(recorded, 1)
 
   private def check(recorded: RecordedCase, blockBytes: Int): Unit =
-    val pieces = piecesOf(RecordedCase.bytes(recorded.script), blockBytes)
+    val pieces = RecordedCase.inFolder(recorded)(piecesOf(_, blockBytes))
     def printed(names: String*) = pieces.collect {
       case command: Piece.Command if names.contains(command.name) => command.arguments.mkString
     }.mkString
@@ -24,14 +25,17 @@ class RecordedCasesSuite extends WeirSuite:
     for (ours, theirs) <- sent.zipAll(recorded.sent, "nothing", "nothing") do
       assert(Comparison.sameText(ours, theirs), s"sent:\n$ours\npsql sent:\n$theirs")
 
-  private def piecesOf(script: Array[Byte], blockBytes: Int): Vector[Piece] =
-    val splitter = Splitter("s.sql")
-    val pieces = Vector.newBuilder[Piece]
-    def drain(): Unit =
-      Iterator.continually(splitter.next()).takeWhile(_ ne null).foreach(pieces += _.nn)
-    for block <- script.grouped(blockBytes.max(1)) do
-      splitter.feed(block, block.length)
-      drain()
-    splitter.finish()
-    drain()
-    pieces.result()
+  private def piecesOf(folder: Path, blockBytes: Int): List[Piece] =
+    val script = SqlScript.fromInputStream("s.sql")(
+      DribblingInput(Files.newInputStream(folder.resolve("s.sql")), blockBytes.max(1))
+    )
+    def commands() = Commands(PsqlOptions(folder = folder), areApplied = true)
+    script
+      .piecesSummed(commands, None, 0)
+      .evalMap: piece =>
+        piece match
+          case command: Piece.Command if command.applied ne null =>
+            command.applied.nn.complete(()).as(piece)
+          case _ => Task.pure(piece)
+      .toList
+      .runSync()

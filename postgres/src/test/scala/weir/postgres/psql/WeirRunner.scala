@@ -39,7 +39,7 @@ final class WeirRunner(
       case Left(other) => throw AssertionError(s"It failed with $other", other)
 
 /** Gives at most `blockBytes` at a time. */
-private final class DribblingInput(input: InputStream, blockBytes: Int) extends InputStream:
+final class DribblingInput(input: InputStream, blockBytes: Int) extends InputStream:
   def read(): Int = input.read()
   override def read(bytes: Array[Byte], from: Int, length: Int): Int =
     input.read(bytes, from, length.min(blockBytes))

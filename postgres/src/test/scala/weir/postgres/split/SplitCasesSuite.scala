@@ -231,7 +231,11 @@ class SplitCasesSuite extends WeirSuite:
     "COPY t FROM STDIN",
     "1:1: COPY data not ended by \\."
   )
-  fails("36: a command", "SELECT 1;\n\\gset t", "2:1: the command \\gset of psql is not supported")
+  fails(
+    "36: a command",
+    "SELECT 1;\n\\gdesc t",
+    "2:1: the command \\gdesc of psql is not supported"
+  )
   fails("36: no command", "SELECT \\xy y\n1", "1:8: \\xy is no command of psql")
   splits("36: a command within a statement", "SELECT \\x y\n1;2", "SELECT \n1", "2")
   splits("36: what follows a command", "\\x \\\\ SELECT 1;\\t\\\\2;\n3", "SELECT 1", "2", "3")

@@ -20,7 +20,7 @@ final class Counted:
       if firstRow == 0 then firstRow = data.start.line
       dataBytes += data.sizeBytes
     case end: Piece.CopyEnd => if firstRow > 0 then rows += end.start.line - firstRow
-    case _: Piece.Command => ()
+    case _: (Piece.Command | Piece.File) => ()
 
   /** Records the end of a script of this size. */
   def ended(sizeBytes: Long): Unit = this.sizeBytes += sizeBytes

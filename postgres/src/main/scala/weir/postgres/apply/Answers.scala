@@ -1,0 +1,49 @@
+package weir.postgres.apply
+
+import java.nio.charset.StandardCharsets.ISO_8859_1
+import weir.postgres.{Piece, Session}
+import weir.postgres.psql.{CommandProblem, Variables}
+import weir.postgres.split.Tokens
+
+/** What `\gset` and `\gexec` do with the rows of the statement before them. */
+private[apply] final class Answers(session: Session, variables: Variables):
+
+  /** Sets a variable for each column of the row, and returns psql's warnings.
+    *
+    * **Fails** with a `CommandProblem` if there is not one row, or a column has no name for a
+    * variable.
+    */
+  def set(prefix: String): List[String] =
+    val kept = session.takeRows()
+    if kept eq null then Nil
+    else
+      val row = kept.rows match
+        case Vector(one) => one
+        case none if none.isEmpty => refuse("no rows returned for \\gset")
+        case _ => refuse("more than one row returned for \\gset")
+      kept.names
+        .zip(row)
+        .toList
+        .flatMap: (name, value) =>
+          if Variables.isSpecial(prefix + name) then
+            val told = Variables.text(prefix + name)
+            List(s"attempt to \\gset into specially treated variable \"$told\" ignored\n")
+          else
+            if value eq null then variables.remove(prefix + name): Unit
+            else variables.set(prefix + name, value): Unit
+            Nil
+
+  /** Returns the statements that the values of the rows are, row by row.
+    */
+  def statements(command: Piece.Command): List[Piece.Statement] =
+    val kept = session.takeRows()
+    val texts = if kept eq null then Vector.empty else kept.rows.flatten.filter(_ ne null)
+    val jump = Piece.Jump(0, command.start, stays = true)
+    texts.toList.map: text =>
+      val bytes = text.nn.getBytes(ISO_8859_1)
+      if Tokens.isCopy(bytes :+ ';'.toByte) then
+        refuse("COPY … FROM STDIN in a row of \\gexec, which has no data")
+      Piece.Statement(bytes, false, command.start, command.endOffset, List(jump))
+
+  private def refuse(problem: String): Nothing =
+    throw CommandProblem(problem, "Look at what the statement before it returns.")
