@@ -4,7 +4,7 @@ import java.io.IOException
 import java.net.ServerSocket
 import java.nio.file.Files
 import java.util.Comparator
-import java.util.concurrent.{CompletableFuture, Executor}
+import java.util.concurrent.{CompletableFuture, ConcurrentHashMap, Executor, ThreadLocalRandom}
 import org.apache.kafka.clients.admin.{Admin, NewPartitions, NewTopic, OffsetSpec}
 import org.apache.kafka.common.{TopicPartition, Uuid}
 import org.apache.kafka.common.serialization.StringDeserializer
@@ -202,4 +202,14 @@ private object ChaosCluster:
     val threads: Executor = code => Thread.ofPlatform().start(code): Unit
     all.map(one => CompletableFuture.runAsync(() => body(one), threads)).foreach(_.join())
 
-  private def freePort(): Int = Using.resource(ServerSocket(0))(_.getLocalPort)
+  private val used = ConcurrentHashMap.newKeySet[Int]()
+
+  /** Below those that systems give to outgoing connections: so nobody gets it while its broker is
+    * away.
+    */
+  private def freePort(): Int =
+    Iterator
+      .continually(ThreadLocalRandom.current().nextInt(20000, 32000))
+      .filter(used.add)
+      .find(port => Try(ServerSocket(port).close()).isSuccess)
+      .get
