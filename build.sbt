@@ -99,6 +99,7 @@ lazy val root = project
     postgresQueue,
     kafkaBroker,
     kafka,
+    kafkaTestkit,
     program,
     feeds,
     cli,
@@ -120,8 +121,8 @@ lazy val testLimit = project
   .settings(libraryDependencies += "junit" % "junit" % "4.13.2")
 
 val ruled = Seq("core", "testkit", "slf4j", "otel", "micrometer", "console", "csv", "json") ++
-  Seq("zstd", "http", "cats", "fs2Interop", "postgres", "postgresQueue", "kafka", "program") ++
-  Seq("feeds", "cli", "lab", "bench")
+  Seq("zstd", "http", "cats", "fs2Interop", "postgres", "postgresQueue", "kafka") ++
+  Seq("kafkaTestkit", "program", "feeds", "cli", "lab", "bench")
 lazy val ruledModules = taskKey[File]("A line for each module that has rules, with its class path")
 
 // The rules between packages and modules. Its tests check all modules, on their class files and
@@ -450,6 +451,18 @@ lazy val kafka = project
     }
   )
 
+// Brokers in memory.
+lazy val kafkaTestkit = project
+  .in(file("kafka-testkit"))
+  .dependsOn(core % "test->test", kafka, testkit)
+  .settings(
+    name := "weir-kafka-testkit",
+    description := "Tests of programs that use weir-kafka, without a broker, in virtual time"
+  )
+  .settings(testSettings)
+  .settings(testkitSettings)
+  .settings(libraryDependencies += "org.slf4j" % "slf4j-nop" % "2.0.17" % Test)
+
 lazy val stage = taskKey[Unit]("Copies the jars to where ./weir finds them")
 lazy val stageLab = taskKey[File]("Copies the jars of the measuring JVMs to where tests find them")
 lazy val archiveClasses = taskKey[Unit]("Makes the program's JVMs that tests start, start faster")
@@ -657,7 +670,7 @@ lazy val docs = project
   .in(file("docs"))
   .dependsOn(core, slf4j, otel, micrometer, console, csv, json, zstd, http, cats)
   .dependsOn(fs2Interop, testkit)
-  .dependsOn(postgres, postgresQueue, kafka)
+  .dependsOn(postgres, postgresQueue, kafka, kafkaTestkit)
   .enablePlugins(MdocPlugin, ScalaUnidocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
   .settings(
@@ -683,7 +696,7 @@ lazy val docs = project
     ScalaUnidoc / unidoc / unidocProjectFilter :=
       inProjects(core, testkit, slf4j, otel, micrometer, console, csv, json, zstd) ||
         inProjects(http, cats, fs2Interop) ||
-        inProjects(postgres, postgresQueue, kafka),
+        inProjects(postgres, postgresQueue, kafka, kafkaTestkit),
     ScalaUnidoc / unidoc / scalacOptions :=
       apiPages.value((ScalaUnidoc / unidoc / scalacOptions).value),
     libraryDependencies += "org.webjars.npm" % "lunr" % "2.3.9" % Provided, // the site's search

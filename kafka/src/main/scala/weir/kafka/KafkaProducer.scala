@@ -3,14 +3,8 @@ package weir.kafka
 import java.time.Duration as JDuration
 import java.util.concurrent.atomic.{AtomicReference, LongAdder}
 import java.util.concurrent.{ExecutionException, FutureTask, TimeUnit, TimeoutException}
-import org.apache.kafka.clients.producer.{
-  Callback,
-  KafkaProducer as Client,
-  Producer,
-  ProducerRecord,
-  RecordMetadata
-}
-import weir.kafka.consumer.AsRead
+import org.apache.kafka.clients.producer.{Callback, Producer, ProducerRecord, RecordMetadata}
+import weir.kafka.consumer.{AsRead, Clients}
 import weir.{Resource, Stream, Task}
 
 /** Writes records to topics. Kafka's client batches records that come close together. So let many
@@ -113,7 +107,7 @@ object KafkaProducer:
     try
       key.configure(properties, true)
       value.configure(properties, false)
-      Client(properties, key, value) // which closes them
+      Clients.of(settings.brokers).producer(properties, key, value) // which closes them
     catch
       case error: Exception =>
         val failure = KafkaFailure.explain(settings.brokers, "this producer", Set.empty)(error)

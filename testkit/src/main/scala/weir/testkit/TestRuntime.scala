@@ -249,6 +249,12 @@ object TestRuntime:
   /** As `run`, but also returns the time that has passed on the test's clock. */
   def timed[A](task: Task[A]): (A, FiniteDuration) = using(apply())(_.timed(task))
 
+  /** Returns the nanoseconds on the clock of the thread that asks: that of the test runtime whose
+    * task it runs, or else those of `System.nanoTime`. For what stands in a test for code that
+    * reads the clock itself.
+    */
+  def nanoTime: Long = VirtualThreads.threadNanos.getAsLong
+
   /** Runs `task` under `count` seeds, one after the other. **Fails** as `task` does under the first
     * seed under which it fails, and names that seed: the option `-Dweir.test.seed=` runs that seed
     * alone.

@@ -20,14 +20,20 @@ import scala.jdk.CollectionConverters.*
 private[testkit] object VirtualThreads:
   private val threadClass = Class.forName("java.lang.VirtualThread")
 
+  private val instrumentation = AgentLoader.load()
+  open(instrumentation)
+
+  /** Returns the time of the thread that asks: that of its executor, if it is one of the test
+    * kit's.
+    */
+  val threadNanos: LongSupplier = clock()
+
   private val builder =
-    val instrumentation = AgentLoader.load()
-    open(instrumentation)
     val made = Class
       .forName("java.lang.ThreadBuilders$VirtualThreadBuilder")
       .getDeclaredConstructor(classOf[Executor])
     made.setAccessible(true)
-    JdkClock.install(instrumentation, clock())
+    JdkClock.install(instrumentation, threadNanos)
     startPollers()
     made
 

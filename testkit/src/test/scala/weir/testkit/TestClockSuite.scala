@@ -13,6 +13,18 @@ class TestClockSuite extends munit.FunSuite:
   test("virtual time covers a blocking sleep: an hour of Thread.sleep ends at once"):
     assertEquals(TestRuntime.timed(Task(Thread.sleep(3_600_000)))._2, 1.hour)
 
+  test("nanoTime is the time of the runtime whose task asks, and the machine's elsewhere"):
+    val passed = TestRuntime.run {
+      for
+        before <- Task(TestRuntime.nanoTime)
+        _ <- Task.sleep(1.hour)
+        after <- Task(TestRuntime.nanoTime)
+      yield (after - before).nanos
+    }
+    assertEquals(passed, 1.hour)
+    val (before, asked, after) = (System.nanoTime(), TestRuntime.nanoTime, System.nanoTime())
+    assert(before <= asked && asked <= after, (before, asked, after))
+
   test("a timeout of a task that blocks fires, though nothing else moves the clock"):
     val task = Task(CountDownLatch(1).await()).timeout(1.hour).attempt.map(_.isLeft)
     assertEquals(TestRuntime.timed(task), (true, 1.hour))

@@ -2,7 +2,6 @@ package weir.kafka.consumer
 
 import java.lang.Long as JLong
 import java.util.{ArrayList, HashSet, List as JList, Optional}
-import java.util.concurrent.locks.LockSupport
 import org.apache.kafka.clients.consumer.OffsetAndMetadata
 import org.apache.kafka.common.TopicPartition
 import weir.kafka.consumer.OffsetTracker.Progress
@@ -333,6 +332,3 @@ private[kafka] trait Poller:
 
   /** Returns true if nothing more is fetched, since the streams have an error to come. */
   def isEnding: Boolean
-
-private[kafka] object Poller:
-  def unpark(thread: Thread): Unit = LockSupport.unpark(thread)

@@ -9,7 +9,7 @@ package weir.kafka.consumer
   *
   * One reader at a time uses it.
   */
-private[kafka] final class ClockLooks(nowMillis: () => Long = () => SignsOfLife.nowMillis):
+private[kafka] final class ClockLooks(nowMillis: () => Long = () => System.currentTimeMillis()):
   private var latestMillis = -1L
 
   /** The number of records between the last look and the next, and those that are left of it. */

@@ -26,19 +26,19 @@ import scala.jdk.CollectionConverters.*
   *
   * A commit that fails because the group has changed, or the broker is away, changes nothing. The
   * next commit, a moment later, says the same; if the partition is lost, none does.
-  *
-  * @param interval
-  *   the longest time for which done records stay uncommitted while no reader waits for a commit
   */
 private[kafka] final class Commits(
     consumer: Consumer[?, ?],
-    limitBytes: Int,
-    interval: Duration,
+    options: PollOptions,
     isStopping: () => Boolean
 ):
   import Assignment.ToCommit
 
-  private var metadataLimit = limitBytes
+  private val clock: PollClock = options.clients
+
+  /** The longest time for which done records stay uncommitted while no reader waits. */
+  private val interval = options.commitInterval
+  private var metadataLimit = options.metadataLimitBytes
   private var failure: Throwable | Null = null
 
   /** The number of commits that have no answer yet; the latest that was sent, and when. */
@@ -47,10 +47,10 @@ private[kafka] final class Commits(
   private var begunNanos = 0L
 
   /** The time at which the next commit is due by the interval. */
-  private var nextNanos = System.nanoTime() + interval.toNanos
+  private var nextNanos = clock.nanoTime + interval.toNanos
 
   /** The time before which no commit begins, since the last one has failed. */
-  private var notBeforeNanos = System.nanoTime()
+  private var notBeforeNanos = clock.nanoTime
 
   /** The end of all waiting after a stop; -1 before. */
   private var stopNanos = -1L
@@ -67,14 +67,14 @@ private[kafka] final class Commits(
   def hasFailed: Boolean = failure != null
 
   /** Returns the time for which the present commit has been under way. */
-  def age: Duration = Duration.ofNanos(System.nanoTime() - begunNanos)
+  def age: Duration = Duration.ofNanos(clock.nanoTime - begunNanos)
 
   /** Returns true if the interval is over, or a reader waits for a commit, or may have to soon. The
     * loop asks again and again, so it makes no difference if the last commit has failed or did not
     * cover enough.
     */
   private def isDue(assignments: Collection[Assignment]): Boolean =
-    val now = System.nanoTime()
+    val now = clock.nanoTime
     now - notBeforeNanos >= 0 &&
     (now - nextNanos >= 0 || assignments.asScala.exists(_.wantsCommit))
 
@@ -84,7 +84,7 @@ private[kafka] final class Commits(
   def beginIfDue(assignments: Collection[Assignment]): Unit =
     if failure != null then throw failure
     if (!isUnderWay || isLate) && isDue(assignments) then
-      begunNanos = System.nanoTime()
+      begunNanos = clock.nanoTime
       nextNanos = begunNanos + interval.toNanos
       val all = toCommit(assignments)
       if all.nonEmpty && !(isUnderWay && isLatest(all)) then begin(all)
@@ -121,19 +121,19 @@ private[kafka] final class Commits(
   /** As `commitNow`, if one is due. */
   def commitIfDue(assignments: Collection[Assignment], time: Duration): Unit =
     if isDue(assignments) then
-      nextNanos = System.nanoTime() + interval.toNanos
+      nextNanos = clock.nanoTime + interval.toNanos
       commitNow(assignments, time)
 
   /** Commits, and **waits** for that, at most for `time`; once this stops, at most for `stopTime`,
     * with all such calls together.
     */
   def commitNow(assignments: Collection[Assignment], time: Duration): Unit =
-    val deadline = System.nanoTime() + time.toNanos
+    val deadline = clock.nanoTime + time.toNanos
     var isOver = false
     while !isOver do
       val all = toCommit(assignments)
       // A stop that comes later ends the call by its wake-up.
-      val left = Duration.ofNanos(endOf(deadline) - System.nanoTime())
+      val left = Duration.ofNanos(endOf(deadline) - clock.nanoTime)
       if all.isEmpty then isOver = true
       else if left.toNanos <= 0 then
         beginAgainAfter(Commits.retryTime)
@@ -168,7 +168,7 @@ private[kafka] final class Commits(
   private def endOf(deadline: Long): Long =
     if !isStopping() then deadline
     else
-      if stopNanos == -1 then stopNanos = System.nanoTime() + Commits.stopTime.toNanos
+      if stopNanos == -1 then stopNanos = clock.nanoTime + Commits.stopTime.toNanos
       if stopNanos - deadline < 0 then stopNanos else deadline
 
   /** Returns the committed offsets of the partitions; none if the brokers do not answer within
@@ -178,11 +178,11 @@ private[kafka] final class Commits(
       partitions: Collection[TopicPartition],
       time: Duration
   ): Option[JMap[TopicPartition, OffsetAndMetadata]] =
-    val deadline = System.nanoTime() + time.toNanos
+    val deadline = clock.nanoTime + time.toNanos
     var found: JMap[TopicPartition, OffsetAndMetadata] | Null = null
     var isOver = false
     while !isOver do
-      val left = deadline - System.nanoTime()
+      val left = deadline - clock.nanoTime
       if left <= 0 || isStopping() then isOver = true
       else
         try
@@ -200,7 +200,7 @@ private[kafka] final class Commits(
     all.foreach(commit => commit.assignment.hasCommitted(commit))
 
   private def beginAgainAfter(time: Duration): Unit =
-    notBeforeNanos = System.nanoTime() + time.toNanos
+    notBeforeNanos = clock.nanoTime + time.toNanos
     if nextNanos - notBeforeNanos > 0 then nextNanos = notBeforeNanos
 
   private def offsets(all: Vector[ToCommit]): HashMap[TopicPartition, OffsetAndMetadata] =

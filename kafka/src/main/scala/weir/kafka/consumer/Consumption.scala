@@ -2,8 +2,7 @@ package weir.kafka.consumer
 
 import java.time.Duration as JDuration
 import java.util.List as JList
-import org.apache.kafka.clients.consumer.{CloseOptions, Consumer, KafkaConsumer as Client}
-import org.apache.kafka.common.serialization.ByteArrayDeserializer
+import org.apache.kafka.clients.consumer.{CloseOptions, Consumer}
 import scala.concurrent.duration.FiniteDuration
 import weir.kafka.{CommittableRecord, ConsumerSettings, KafkaFailure, UndecodableRecord}
 import weir.io.Source
@@ -41,7 +40,7 @@ private[kafka] object Consumption:
       member: => MemberLoop
   )(
       records: (ChunkQueue, Decoding[K, V], PollLoop) => Source[R]
-  ): Task[Source[R]] = Task.onPlatformThread {
+  ): Task[Source[R]] = Clients.of(settings.brokers).blocking {
     val running = member
     running.begin()
     val target = MergedTarget()
@@ -81,7 +80,8 @@ private[kafka] object Consumption:
         revokeDeadline = toJava(settings.revokeDeadline),
         sleepTime = settings.sleepTime,
         explain = explain,
-        notAssigned = KafkaFailure.notAssigned(settings.brokers, group, _)
+        notAssigned = KafkaFailure.notAssigned(settings.brokers, group, _),
+        clients = Clients.of(settings.brokers)
       )
       val loop = PollLoop(consumer, options, target)
       loop.start()
@@ -97,7 +97,7 @@ private[kafka] object Consumption:
       group: String
   ): (Consumer[Array[Byte], Array[Byte]], Int) =
     def client(partitions: Int) =
-      Client(settings.toKafka(group, partitions), ByteArrayDeserializer(), ByteArrayDeserializer())
+      Clients.of(settings.brokers).consumer(settings.toKafka(group, partitions))
     def close(made: Consumer[?, ?]) = made.close(CloseOptions.timeout(JDuration.ZERO))
     val first = client(1)
     try

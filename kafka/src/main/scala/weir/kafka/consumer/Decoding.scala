@@ -1,13 +1,14 @@
 package weir.kafka.consumer
 
 import java.util.concurrent.locks.ReentrantLock
-import org.apache.kafka.clients.consumer.ConsumerRecord
+import org.apache.kafka.clients.consumer.{ConsumerRecord, ConsumerRecords}
 import org.apache.kafka.common.errors.InterruptException
 import org.apache.kafka.common.serialization.Deserializer
 import weir.kafka.{CommittableRecord, ConsumerSettings, KafkaFailure, UndecodableRecord}
 
 /** A record as it is polled: the poll thread knows nothing of keys and values. */
 private[kafka] type BytesRecord = ConsumerRecord[Array[Byte], Array[Byte]]
+private[kafka] type PolledRecords = ConsumerRecords[Array[Byte], Array[Byte]]
 
 /** Decodes the records of one run of a stream, in the fibers that hand them out. So a record that
   * cannot be decoded is met in its place, and not by the poll thread, which is far ahead.

@@ -77,7 +77,7 @@ private[kafka] object PartitionStreams:
       subscription: Subscription,
       group: String,
       member: => MemberLoop
-  ): Task[Source[AssignedPartition[K, V]]] = Task.onPlatformThread {
+  ): Task[Source[AssignedPartition[K, V]]] = Clients.of(settings.brokers).blocking {
     val running = member
     running.begin()
     Decoding.used(settings, group, isShared = true) { decoding =>

@@ -9,7 +9,6 @@ import org.apache.kafka.clients.consumer.{
   Consumer,
   ConsumerGroupMetadata,
   ConsumerRebalanceListener,
-  ConsumerRecords,
   OffsetAndMetadata
 }
 import org.apache.kafka.common.{Metric, MetricName, TopicPartition}
@@ -38,7 +37,8 @@ private[kafka] final class PollLoop(
   @volatile private var isLeaving = false
   @volatile private var ending = false
   @volatile private var metadata: ConsumerGroupMetadata | Null = null
-  private val life = SignsOfLife(options.sleepTime)
+  private val clock: PollClock = options.clients
+  private val life = SignsOfLife(options.sleepTime, clock)
 
   private val requests = Requests(() => wake())
 
@@ -47,8 +47,7 @@ private[kafka] final class PollLoop(
 
   // poll thread only
   private val owned = HashMap[TopicPartition, Assignment]()
-  private val commits =
-    Commits(consumer, options.metadataLimitBytes, options.commitInterval, () => isStopping)
+  private val commits = Commits(consumer, options, () => isStopping)
 
   /** The partitions whose committed offsets the brokers have not sent yet. They are paused. */
   private val unread = HashSet[TopicPartition]()
@@ -58,7 +57,7 @@ private[kafka] final class PollLoop(
   private var askTime = options.pollTime
 
   private val pauses = Pauses(consumer, options, owned)
-  private val starts = StartOffsets(consumer, options.startAt, () => isStopping)
+  private val starts = StartOffsets(consumer, options.startAt, clock, () => isStopping)
   private val calls = PartitionRequests(
     consumer,
     owned,
@@ -79,10 +78,10 @@ private[kafka] final class PollLoop(
     */
   private var stopFailure: Throwable | Null = null
 
-  private val thread =
-    Thread.ofPlatform().daemon().name(s"weir-kafka-poll-${options.group}").unstarted(() => run())
+  @volatile private var thread: PollThread | Null = null
 
-  def start(): Unit = thread.start()
+  def start(): Unit =
+    thread = options.clients.start(s"weir-kafka-poll-${options.group}")(() => run())
 
   /** **Waits** until the thread has committed, has left the group and has ended. **Fails** if the
     * broker refuses the last commit, or the user's task for the last revoke fails: nobody else
@@ -93,7 +92,7 @@ private[kafka] final class PollLoop(
     isWoken.set(true)
     consumer.wakeup() // not only `wake`: the last one may have ended a call that began again
     unpark()
-    thread.join()
+    if thread != null then thread.nn.join()
     val error = stopFailure
     if error != null then throw options.explain(error)
 
@@ -121,7 +120,9 @@ private[kafka] final class PollLoop(
     */
   def wake(): Unit = if isWoken.compareAndSet(false, true) then consumer.wakeup()
 
-  def unpark(): Unit = Poller.unpark(thread)
+  def unpark(): Unit =
+    val running = thread
+    if running != null then running.unpark()
 
   /** Fetches no more: the streams fail once they have handed out what was delivered. Until they
     * stop this thread, it keeps the member in its group, and commits what is done.
@@ -137,6 +138,8 @@ private[kafka] final class PollLoop(
 
   def hasNotSlept: Boolean = life.hasNotSlept
 
+  def nowMillis: Long = clock.nowMillis
+
   /** Called once the group has confirmed that this member belongs to it: see `SignsOfLife`. */
   def confirmed(askedMillis: Long): Unit = life.confirmed(askedMillis)
 
@@ -144,7 +147,7 @@ private[kafka] final class PollLoop(
 
   private def run(): Unit =
     try
-      life.confirmed(SignsOfLife.nowMillis)
+      life.confirmed(clock.nowMillis)
       options.subscription.begin(consumer, listener)
       while !isStopping && !isLeaving do
         try iterate()
@@ -172,7 +175,7 @@ private[kafka] final class PollLoop(
     if hasNotSlept then life.give() else confirm()
     requests.run()
     if ending then consumer.pause(consumer.assignment) else pauses.update()
-    if !ending && !unread.isEmpty && System.nanoTime() - askNanos >= 0 then
+    if !ending && !unread.isEmpty && clock.nanoTime - askNanos >= 0 then
       read(ArrayList(unread), askTime)
     if options.commits then commits.beginIfDue(owned.values)
     poll().foreach(records => if !ending then deliver(records))
@@ -183,7 +186,7 @@ private[kafka] final class PollLoop(
     */
   private def confirm(): Unit =
     if ending && life.isOverdueFor(options.revokeDeadline) then owned.values.forEach(_.close())
-    val askedMillis = SignsOfLife.nowMillis
+    val askedMillis = clock.nowMillis
     val isAlone = owned.isEmpty || options.group.isEmpty
     if isAlone || options.commits && commits.confirm(owned.values) then life.confirmed(askedMillis)
 
@@ -266,10 +269,10 @@ private[kafka] final class PollLoop(
         assignment.close()
         target.removed(assignment)
       }
-      val deadline = System.nanoTime() + options.revokeDeadline.toNanos
+      val deadline = clock.nanoTime + options.revokeDeadline.toNanos
       awaitInFlight(leaving, deadline)
       if options.commits then
-        val left = Duration.ofNanos(deadline - System.nanoTime())
+        val left = Duration.ofNanos(deadline - clock.nanoTime)
         val time = Commits.most(left, options.commitTime)
         life.give(time)
         commits.commitNow(leaving.asJava, time)
@@ -294,7 +297,7 @@ private[kafka] final class PollLoop(
     * The other partitions go on, and so does the group.
     */
   private def read(partitions: Collection[TopicPartition], time: Duration): Unit =
-    val start = System.nanoTime()
+    val start = clock.nanoTime
     // Transactions commit no map. If two members read committed offsets while a transaction is
     // open, older clients may never find their positions (KAFKA-20765).
     life.give(time)
@@ -307,7 +310,7 @@ private[kafka] final class PollLoop(
         if unread.addAll(partitions) then consumer.pause(partitions)
         // The others have as much time as this one. Slow brokers get more time with each request,
         // since the client may forget an answer that comes when nobody asks.
-        val now = System.nanoTime()
+        val now = clock.nanoTime
         askNanos = now + (now - start)
         if askTime.compareTo(options.readTime) < 0 then askTime = askTime.multipliedBy(2)
       case Some(offsets) =>
@@ -361,9 +364,9 @@ private[kafka] final class PollLoop(
 
   /** Meanwhile it commits done records, of the partitions that stay too: their streams go on. */
   private def awaitInFlight(leaving: Vector[Assignment], deadline: Long): Unit =
-    while !isStopping && leaving.exists(_.inFlight > 0) && System.nanoTime() - deadline < 0 do
+    while !isStopping && leaving.exists(_.inFlight > 0) && clock.nanoTime - deadline < 0 do
       LockSupport.parkNanos(5_000_000)
-      val left = Duration.ofNanos(deadline - System.nanoTime())
+      val left = Duration.ofNanos(deadline - clock.nanoTime)
       life.give(options.commitTime)
       if options.commits then
         commits.commitIfDue(owned.values, Commits.least(left, options.commitTime))
@@ -394,5 +397,3 @@ private[kafka] final class PollLoop(
     target.ended(options.explain(error))
     try consumer.close(CloseOptions.timeout(Commits.stopTime))
     catch case later: Throwable => if later != error then error.addSuppressed(later)
-
-private type PolledRecords = ConsumerRecords[Array[Byte], Array[Byte]]

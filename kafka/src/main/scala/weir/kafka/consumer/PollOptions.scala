@@ -25,6 +25,8 @@ import weir.kafka.{AssignmentChange, KafkaFailure, StartAt}
   *   the longest time for such a request
   * @param sleepTime
   *   see `SignsOfLife`
+  * @param clients
+  *   has the clock and the thread
   */
 private[kafka] final case class PollOptions(
     subscription: Subscription,
@@ -41,7 +43,8 @@ private[kafka] final case class PollOptions(
     revokeDeadline: Duration,
     sleepTime: Duration,
     explain: Throwable => Throwable,
-    notAssigned: Set[TopicPartition] => KafkaFailure
+    notAssigned: Set[TopicPartition] => KafkaFailure,
+    clients: Clients = Clients.Real
 ):
   def pollTime: Duration =
     val most = Duration.ofMillis(100)

@@ -10,12 +10,12 @@ import java.time.Duration
   *   a thread that is so late was asleep: less than the time after which the group gives the
   *   partitions of a silent member away
   */
-private[kafka] final class SignsOfLife(sleepTime: Duration):
+private[kafka] final class SignsOfLife(sleepTime: Duration, clock: PollClock):
   /** Written by the poll thread, and by a transaction that `confirmed`. */
-  @volatile private var nextByMillis = nextBy(SignsOfLife.nowMillis, Duration.ZERO)
+  @volatile private var nextByMillis = nextBy(clock.nowMillis, Duration.ZERO)
 
   /** Returns false from a sleep on until the group has confirmed that the member belongs to it. */
-  def hasNotSlept: Boolean = SignsOfLife.nowMillis < nextByMillis
+  def hasNotSlept: Boolean = clock.nowMillis < nextByMillis
 
   /** Gives a sign, unless it is too late. The clock is read once, so that a sleep before the write
     * is noticed too.
@@ -24,7 +24,7 @@ private[kafka] final class SignsOfLife(sleepTime: Duration):
     *   the time that the thread may need before it gives the next one
     */
   def give(next: Duration = Duration.ZERO): Unit =
-    val now = SignsOfLife.nowMillis
+    val now = clock.nowMillis
     if now < nextByMillis then nextByMillis = nextBy(now, next)
 
   /** Called once the group has confirmed that the member belongs to it.
@@ -36,10 +36,7 @@ private[kafka] final class SignsOfLife(sleepTime: Duration):
 
   /** Returns true if there has been no sign for so long. */
   def isOverdueFor(time: Duration): Boolean =
-    SignsOfLife.nowMillis - nextByMillis > time.toMillis
+    clock.nowMillis - nextByMillis > time.toMillis
 
   private def nextBy(signMillis: Long, next: Duration): Long =
     signMillis + next.plus(sleepTime).toMillis
-
-private[kafka] object SignsOfLife:
-  def nowMillis: Long = System.currentTimeMillis()

@@ -15,6 +15,7 @@ import weir.kafka.{Position, StartAt}
 private[kafka] final class StartOffsets(
     consumer: Consumer[?, ?],
     startAt: StartAt,
+    clock: PollClock,
     isStopping: () => Boolean
 ):
   /** The partitions that this run has had. */
@@ -53,11 +54,11 @@ private[kafka] final class StartOffsets(
       positions: Map[TopicPartition, Position],
       time: Duration
   ): Option[Map[TopicPartition, Long]] =
-    val deadline = System.nanoTime() + time.toNanos
+    val deadline = clock.nanoTime + time.toNanos
     var found: Option[Map[TopicPartition, Long]] = None
     var isOver = false
     while !isOver do
-      val left = deadline - System.nanoTime()
+      val left = deadline - clock.nanoTime
       if left <= 0 || isStopping() then isOver = true
       else
         try

@@ -76,7 +76,7 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
   private def confirm(batch: Vector[CommittableRecord[?, ?]]): Task[Unit] = Task.direct {
     def live = batch.filter(!_.assignment.isClosed)
     while !polls.hasNotSlept && live.nonEmpty do
-      val (askedMillis, group) = (SignsOfLife.nowMillis, polls.groupMetadata)
+      val (askedMillis, group) = (polls.nowMillis, polls.groupMetadata)
       val owned = live.filter(_.assignment.isOwned)
       val written =
         if group == null || owned.isEmpty then Transactions.Written.Refused

@@ -14,8 +14,8 @@ class PublicApiSuite extends munit.FunSuite:
   /** The first test of each list has the compiler read the TASTy of all its modules. */
   override def munitTimeout: Duration = 3.minutes
 
-  /** Those of libraries. The test kit drives the runtime from within, so it may use what is private
-    * to Weir; its users may not.
+  /** Those of libraries. The test kits drive what they are for from within, so they may use what is
+    * private to Weir; their users may not.
     */
   private val published = List(
     Ruled("core", own = None),
@@ -32,7 +32,8 @@ class PublicApiSuite extends munit.FunSuite:
     Ruled("fs2", "weir.interop.fs2"),
     Ruled("postgres", "weir.postgres"),
     Ruled("postgres-queue", "weir.postgres.queue"),
-    Ruled("kafka", "weir.kafka")
+    Ruled("kafka", "weir.kafka"),
+    Ruled("kafka-testkit", own = None)
   )
 
   /** Rivals are compared with what users of Weir can call; the splitter is measured by itself. */
