@@ -6,6 +6,9 @@ import scala.concurrent.duration.FiniteDuration
   * waits for it.
   */
 trait ApplyListener:
+  /** Called when the first piece of a script has been read. */
+  def begun(script: String): Unit = ()
+
   /** Called when `offset` bytes of the script have been applied. */
   def usedUp(script: String, offset: Long): Unit = ()
 

@@ -20,6 +20,11 @@ import weir.std.StreamMonitor
   *   them
   * @param jobs
   *   sends the data of a COPY over several connections, if the statement allows it
+  * @param pipeline
+  *   sends statements before the results of those before them are there: in a transaction, where
+  *   the server refuses all that follows an error, and with `OnError.Continue` everywhere. Of use
+  *   where the server is far away. Without effect on `resume` and `jobs`, and on a connection of
+  *   the user's own.
   * @param stallAfter
   *   the time after which `ApplyListener.stalled` is called for a statement that the server has not
   *   finished
@@ -38,7 +43,8 @@ final case class ApplyOptions(
     jobs: Option[MoreConnections] = None,
     stallAfter: FiniteDuration = 30.seconds,
     monitor: Option[StreamMonitor] = None,
-    psql: PsqlOptions = PsqlOptions()
+    psql: PsqlOptions = PsqlOptions(),
+    pipeline: Boolean = false
 ):
   require(
     !(singleTransaction && onError == OnError.Continue),

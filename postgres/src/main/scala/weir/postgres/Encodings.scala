@@ -62,6 +62,19 @@ private[postgres] object Encodings:
         )
       )
 
+  /** An encoding, with what is found out about it once. */
+  private[postgres] final class Known(val name: String):
+    val problem: String | Null = Encodings.problem(name).orNull
+    val charset: Charset = Encodings.charset(name)
+
+  /** Remembers the encoding that was asked for last. */
+  private[postgres] final class Latest:
+    private var known = Known("UTF8")
+
+    def of(name: String): Known =
+      if name != known.name then known = Known(name)
+      known
+
   /** Returns the index of the first byte that is not valid in `charset`; -1 if there is none. */
   def firstInvalid(text: Array[Byte], charset: Charset): Int =
     val ascii = asciiLength(text)

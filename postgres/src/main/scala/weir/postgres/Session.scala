@@ -6,7 +6,7 @@ import org.postgresql.core.TransactionState
 import org.postgresql.util.ServerErrorMessage
 import scala.concurrent.duration.*
 import weir.Task
-import weir.postgres.protocol.{DriverCall, KeptRows, NoticeDispatcher, SimpleQuery}
+import weir.postgres.protocol.{DriverCall, Exchange, KeptRows, NoticeDispatcher, SimpleQuery}
 
 /** One connection, to which statements and COPY data are sent one after the other. It does not
   * decide what follows an error: `SqlScript.applyTo` does.
@@ -110,6 +110,21 @@ final class Session private (
   def run(sql: String): Task[Done] =
     Task.defer(execute(sql.getBytes(Encodings.charset(encoding))))
 
+  /** Returns true if `exchange` may be called. */
+  private[postgres] def exchanges: Boolean = connection.watchedSocket ne null
+
+  /** Executes the statements that `source` returns, one after the other, until it returns none. It
+    * is asked on the thread that reads the results. **Fails** with what `source` throws.
+    *
+    * That is a thread of the system: a virtual one that waits for each result costs three
+    * hand-overs between threads.
+    */
+  private[postgres] def exchange(source: Exchange.Source): Task[Unit] = calling(isLong = true) {
+    call =>
+      forgetLastError()
+      simple.exchange(source, () => call.isCancelled)
+  }
+
   /** Nothing, once the server has agreed to a `COPY … FROM STDIN`. */
   def beginCopy(statement: Array[Byte]): Task[Unit] = onServer {
     forgetLastError()
@@ -177,20 +192,31 @@ final class Session private (
     open
 
   /** Runs `send` as a cancellable call of the driver, with its errors as `ServerError`s. */
-  private def onServer[A](send: => A): Task[A] = Task.defer {
+  private def onServer[A](send: => A): Task[A] = calling(isLong = false)(_ => send)
+
+  /** @param isLong
+    *   true if the call waits for the server often: then it gets a thread of the system
+    */
+  private def calling[A](isLong: Boolean)(send: DriverCall => A): Task[A] = Task.defer {
     if connectionLost then Task.fail(gone)
     else
       val call = DriverCall(connection, graceMillis)
-      Task
-        .uninterruptible {
-          val result =
-            try Right(call.run(send))
-            catch case error: SQLException => Left(placed(error))
-          dispatcher.tellWaiting()
-          result.fold(throw _, identity)
-        }
-        .cancelable(call.cancel)
+      def run() =
+        val result =
+          try Right(call.run(send(call)))
+          catch case error: SQLException => Left(placed(error))
+        dispatcher.tellWaiting()
+        result.fold(throw _, identity)
+      val running =
+        if isLong then Task.uncancelable(_ => Task.onPlatformThread(run()))
+        else Task.uninterruptible(run())
+      running.cancelable(call.cancel)
   }
+
+  /** Returns the server's error with this body. */
+  private[postgres] def errorOf(body: Array[Byte]): ServerError =
+    val said = connection.message(body)
+    ServerError.of(org.postgresql.util.PSQLException(said), said, connectionLost = false)
 
   private def placed(error: SQLException): ServerError =
     val broken = executor.isClosed || isBroken(error)

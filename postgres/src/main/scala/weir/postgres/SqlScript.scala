@@ -39,21 +39,24 @@ final class SqlScript private (
 
   /** Emits the pieces, as `pieces` does, with the variables of `psql`. */
   def piecesWith(psql: PsqlOptions): Stream[Piece] =
-    piecesSummed(() => Commands(psql), None, 0)
+    groups(() => Commands(psql), None, 0, 0).map(_.head)
 
-  /** Emits the pieces, as `pieces` does. The bytes are added to `sum` before their pieces are
-    * emitted.
+  /** Emits the pieces, as `pieces` does, in groups of those that are there without reading on. The
+    * bytes are added to `sum` before their pieces are emitted.
     *
     * @param commands
     *   carry out the commands of psql, in this script and those before it
     * @param aheadBytes
     *   the number of bytes that the reader may be ahead of the last statement applied
+    * @param groupBytes
+    *   the number of bytes at which a group ends; 0 for groups of one piece
     */
-  private[postgres] def piecesSummed(
+  private[postgres] def groups(
       commands: () => Commands,
       sum: Option[Checksum],
-      aheadBytes: Long
-  ): Stream[Piece] =
+      aheadBytes: Long,
+      groupBytes: Int
+  ): Stream[Vector[Piece]] =
     Stream.fromSource(Task {
       val kept = if canReopen then null else Recent(SqlScript.keepBytes + aheadBytes)
       recent = kept
@@ -63,7 +66,8 @@ final class SqlScript private (
         commands(),
         () => ScriptInput(opening(), taken = _),
         sum,
-        Option(kept)
+        Option(kept),
+        groupBytes
       )
     })
 

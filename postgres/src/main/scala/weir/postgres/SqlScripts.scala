@@ -1,6 +1,6 @@
 package weir.postgres
 
-import weir.{Stream, Task}
+import weir.Task
 import weir.postgres.apply.Deliveries
 import weir.postgres.input.Checksum
 import weir.postgres.jobs.ParallelCopy
@@ -20,17 +20,12 @@ object SqlScripts:
     * whether the connection was lost, and whose `summary` what was done before; the open
     * transaction has been rolled back then. A script that leaves a transaction open fails at its
     * end, so that nothing is lost silently.
-    *
-    * @param through
-    *   a stage that the pieces of each script go through before they are applied; it must keep all
-    *   of them, in their order
     */
   def applyTo(
       connection: ScriptConnection,
       scripts: List[SqlScript],
       options: ApplyOptions = ApplyOptions(),
-      listener: ApplyListener = ApplyListener.none,
-      through: Stream[Piece] => Stream[Piece] = identity
+      listener: ApplyListener = ApplyListener.none
   ): Task[ApplySummary] = Task.defer {
     options.resume.foreach(resume => refuseSameName(scripts.map(s => resume.name(s.name))))
     val commands = Commands(options.psqlOptions, areApplied = true)
@@ -38,7 +33,7 @@ object SqlScripts:
       (
         script.name,
         (sum: Option[Checksum]) =>
-          through(script.piecesSummed(() => commands, sum, aheadBytes(options))),
+          script.groups(() => commands, sum, aheadBytes(options), options.prefetch.groupBytes),
         script.sumOfFirst
       )
     )

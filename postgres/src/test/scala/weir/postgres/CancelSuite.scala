@@ -161,7 +161,7 @@ class CancelSuite extends ServerSuite:
           def applying(pieces: Stream[Piece]) = Applying
             .scripts(
               connection,
-              List("s.sql" -> pieces),
+              List("s.sql" -> pieces.map(Vector(_))),
               ApplyOptions(),
               ApplyListener.none,
               PlainDelivery(_)

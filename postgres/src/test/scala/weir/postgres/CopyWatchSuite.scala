@@ -38,7 +38,13 @@ class CopyWatchSuite extends ServerSuite:
       .open(url)
       .use(c =>
         Applying
-          .scripts(c, List("s.sql" -> pieces), ApplyOptions(), ApplyListener.none, counting)
+          .scripts(
+            c,
+            List("s.sql" -> pieces.map(Vector(_))),
+            ApplyOptions(),
+            ApplyListener.none,
+            counting
+          )
           .attempt
       )
       .runSync()

@@ -77,7 +77,7 @@ class LostSuite extends ServerSuite:
           val applying = Applying
             .scripts(
               connection,
-              List("s.sql" -> pieces),
+              List("s.sql" -> pieces.map(Vector(_))),
               ApplyOptions(OnError.Continue),
               ApplyListener.none,
               PlainDelivery(_)

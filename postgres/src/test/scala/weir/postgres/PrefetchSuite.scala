@@ -20,7 +20,7 @@ class PrefetchSuite extends WeirFunSuite:
       val read = AtomicInteger()
       val pieces = Stream.repeatEval(Task {
         val offset = 1000L * read.getAndIncrement()
-        Piece.CopyData(block, 0, 1000, Position(offset, 1, 1), offset + 1000)
+        Vector(Piece.CopyData(block, 0, 1000, Position(offset, 1, 1), offset + 1000))
       })
       val runtime = TestRuntime(carriers = 1, mayLeak = true)
       val sent = Queue.unsafe[Unit](1)

@@ -123,6 +123,15 @@ final class Sql extends Callable[Int]:
   private[command] var jobs: String = "1"
 
   @Opt(
+    names = Array("--pipeline"),
+    description = Array(
+      "In a transaction, and with --on-error continue everywhere, send statements before the " +
+        "results of those before them are there. Faster where the server is far away."
+    )
+  )
+  private[command] var pipelines: Boolean = false
+
+  @Opt(
     names = Array("--prefetch"),
     paramLabel = "N|SIZE",
     description = Array(
@@ -194,6 +203,7 @@ final class Sql extends Callable[Int]:
       isResuming = isResuming || resumeAt != null,
       resumeAt = Option(resumeAt).map(place),
       jobs = OptionValue.count("--jobs", jobs, 1, 64),
+      pipelines = pipelines,
       prefetch = ByteSize.countOrBytes("--prefetch", prefetch, 1024, 1_000_000_000L) match
         case Left(0) => Prefetch.Off
         case Left(count) => Prefetch.Pieces(count)

@@ -6,18 +6,21 @@ import java.util.concurrent.atomic.AtomicLong
 import scala.concurrent.duration.*
 
 import weir.cli.sql.report.{ErrorReport, Problem, Progress}
-import weir.cli.sql.run.ScriptCounts
+import weir.cli.sql.run.{RunClock, ScriptCounts}
 import weir.postgres.{ApplyListener, Done, Piece, Position, ScriptException, ServerNotice}
 
 /** Counts what is applied, and prints notices and errors meanwhile. */
 final class RunListener(
     counts: ScriptCounts,
+    clock: RunClock,
     progress: Progress,
     errors: ErrorReport,
     out: PrintWriter
 ) extends ApplyListener:
   private val told = AtomicLong()
   private val passedOver = ConcurrentHashMap.newKeySet[(String, String)]()
+
+  override def begun(script: String): Unit = clock.read()
 
   override def usedUp(script: String, offset: Long): Unit = counts.usedUp(script, offset)
 

@@ -29,7 +29,7 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
       val known = scripts.find(_.name == name).orElse(SqlJob.fileOf(name))
       known.flatMap(_.lineAt(position))
   )
-  private val listener = RunListener(counts, progress, errors, out)
+  private val listener = RunListener(counts, clock, progress, errors, out)
 
   private val monitor = Option.when(settings.showsStages)(StreamMonitor.unsafe())
 
@@ -108,9 +108,10 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
       resume = Option.when(settings.isResuming)(Resume(at = settings.resumeAt, found = tellFound)),
       jobs = Option.when(settings.jobs > 1)(MoreConnections(settings.jobs, more)),
       monitor = monitor,
-      psql = settings.psql
+      psql = settings.psql,
+      pipeline = settings.pipelines
     )
-    SqlScripts.applyTo(connection, scripts.toList, options, listener, timed)
+    SqlScripts.applyTo(connection, scripts.toList, options, listener)
 
   private def tellFound(script: String, before: Option[Resume.Before]): Unit =
     if !settings.isQuiet then

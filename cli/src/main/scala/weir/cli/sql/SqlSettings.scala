@@ -26,6 +26,7 @@ final case class SqlSettings(
     isResuming: Boolean,
     resumeAt: Option[Resume.Place],
     jobs: Int,
+    pipelines: Boolean,
     prefetch: Prefetch,
     maxStatementBytes: Int,
     slowest: Option[Int],
@@ -62,6 +63,12 @@ final case class SqlSettings(
       refuse(
         "--resume",
         "it goes on at the statement that failed, and --on-error continue passes over it.",
+        "Leave out one of the two."
+      )
+    if pipelines && (isResuming || jobs > 1) then
+      refuse(
+        "--pipeline",
+        "with --resume or --jobs each statement waits for the one before it.",
         "Leave out one of the two."
       )
     if isResuming && isEmbedded then

@@ -23,6 +23,7 @@ class InterruptionSuite extends FunSuite:
     isResuming = false,
     resumeAt = None,
     jobs = 1,
+    pipelines = false,
     prefetch = Prefetch.Off,
     maxStatementBytes = 1000,
     slowest = None,

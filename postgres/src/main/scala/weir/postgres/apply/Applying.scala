@@ -3,8 +3,9 @@ package weir.postgres.apply
 import java.io.{IOException, OutputStream}
 import weir.{Outcome, Stream, Task}
 import weir.postgres.*
+import weir.postgres.protocol.Exchange
 import weir.postgres.psql.{CommandProblem, Variables}
-import weir.postgres.split.{MetaCommand, Refused}
+import weir.postgres.split.{MetaCommand, Refused, WordScan}
 
 /** Passes the pieces of scripts one by one to a `Delivery`, and decides what follows from an error.
   */
@@ -20,12 +21,21 @@ private[postgres] final class Applying(
   private val counts = SummaryCounts(options.slowest)
   private val commands = CommandRunner(options, listener)
   private val answers = Answers(session, variables)
+  private var outermost = "" // the script that reads that file, or is it
   @volatile private var script = "" // the file that is read
   @volatile private var current: Piece.Statement | Null = null
   @volatile private var currentScript = "" // the file of that statement
   private var copy: Copy | Null = null
   private var committing = false
   private val secrets = KnownSecrets()
+  private val encodings = Encodings.Latest()
+
+  // of the session, as of the exchange or the statement that runs
+  private var encoding = Encodings.Known("UTF8")
+  private var hasStandardStrings = true
+
+  /** The offset up to which the script has been applied. */
+  private var used = 0L
   private val calls = CallWatch(
     options.stallAfter,
     waited => listener.stalled(scriptName, position, waited)
@@ -50,13 +60,13 @@ private[postgres] final class Applying(
 
   /** Applies the scripts. **Cancelled** and **Fails**: the open transaction has been rolled back.
     */
-  def run(scripts: List[(String, Stream[Piece])]): Task[ApplySummary] = Task.defer {
+  def run(scripts: List[(String, Stream[Vector[Piece]])]): Task[ApplySummary] = Task.defer {
     val inTransaction = session.transaction != Session.Transaction.Idle
     val applied = Task.direct {
       session.run("SET client_min_messages = warning").await: Unit
       if options.singleTransaction then session.run("BEGIN").await: Unit
       commands.begin(scripts.headOption.fold("")(_._1))
-      for (name, pieces) <- scripts do applyOne(name, pieces)
+      for (name, groups) <- scripts do applyOne(name, groups)
       calls.begin()
       finish(inTransaction)
       calls.end()
@@ -74,19 +84,91 @@ private[postgres] final class Applying(
       }
   }
 
-  private def applyOne(name: String, pieces: Stream[Piece])(using Task.Direct): Unit =
+  private def applyOne(name: String, groups: Stream[Vector[Piece]])(using Task.Direct): Unit =
+    outermost = name
     script = name
-    var used = 0L
+    used = 0
     delivery.begin(name).await
-    val ahead = options.prefetch.of(pieces.named("split"))
-    for piece <- options.monitor.fold(ahead)(ahead.observed(_, Some("send"))) do
-      calls.begin()
-      deliver(piece)
-      calls.end()
-      used = piece.endOffset
-      listener.usedUp(name, used)
+    val ahead = options.prefetch.of(groups.named("split"))
+    var isBegun = false
+    for group <- options.monitor.fold(ahead)(ahead.observed(_, Some("send"))) do
+      if !isBegun then listener.begun(name)
+      isBegun = true
+      deliverAll(group)
     delivery.end.await
     counts.addBytes(used)
+
+  private def deliverAll(group: Vector[Piece])(using Task.Direct): Unit =
+    val exchange = delivery.exchanging
+    var at = 0
+    while at < group.size do
+      val until = if exchange.isEmpty then at else endOfStatements(group, at)
+      if until - at > 1 then at = deliverStatements(exchange.get, group, at, until)
+      else
+        deliverOne(group(at))
+        at += 1
+
+  /** Returns the index after the statements from `from` on whose answers are only counted. */
+  private def endOfStatements(group: Vector[Piece], from: Int): Int =
+    val end = group.indexWhere(
+      {
+        case statement: Piece.Statement =>
+          statement.copies || statement.answer != Piece.Answer.Dropped
+        case _ => true
+      },
+      from
+    )
+    if end < 0 then group.size else end
+
+  /** Returns the index of the next piece: the session may have changed before the last one. */
+  private def deliverStatements(
+      exchange: Exchange.Source => Task[Unit],
+      group: Vector[Piece],
+      from: Int,
+      until: Int
+  )(using Task.Direct): Int =
+    copy = null
+    lookAtSession() // a change of the settings ends the exchange
+    val ahead = Option.when(options.pipeline)(SendAhead(commands.stopsOnError))
+    val batch = Batch(group, from, until, steps, ahead)
+    try exchange(batch).await
+    catch case error: ServerError => checked(current.nn)(throw error)
+    finally calls.end()
+    batch.index
+
+  private def deliverOne(piece: Piece)(using Task.Direct): Unit =
+    calls.begin()
+    deliver(piece)
+    calls.end()
+    usedUp(piece)
+
+  private def usedUp(piece: Piece): Unit =
+    used = piece.endOffset
+    listener.usedUp(outermost, used)
+
+  private object steps extends Batch.Steps:
+    def isRefused(statement: Piece.Statement): Boolean = refusal(statement) ne null
+
+    def mayRun(statement: Piece.Statement): Boolean =
+      secrets.add(statement)
+      val refused = refusal(statement)
+      if refused ne null then
+        Applying.this.failed(refused, connectionLost = false)
+        usedUp(statement)
+      refused eq null
+
+    def begins(statement: Piece.Statement): Unit =
+      current = statement
+      currentScript = script
+      calls.begin()
+
+    def done(statement: Piece.Statement, done: Done, nanos: Long): Unit =
+      count(statement, done, nanos)
+      usedUp(statement)
+
+    def failed(statement: Piece.Statement, body: Array[Byte]): Unit =
+      checked(statement)(throw session.errorOf(body))
+      usedUp(statement)
 
   private def deliver(piece: Piece)(using Task.Direct): Unit = piece match
     case statement: Piece.Statement =>
@@ -96,9 +178,9 @@ private[postgres] final class Applying(
       val begun = System.nanoTime()
       copy = if statement.copies then Copy(statement, script, begun) else null
       checked(statement) {
-        refuseTransactionEnd(statement)
-        refuseInvalid(statement)
-        if !session.hasStandardStrings then refuseBackslash(statement)
+        lookAtSession()
+        val refused = refusal(statement)
+        if refused ne null then throw refused
         if statement.copies then copy.nn.isSent = delivery.beginCopy(statement).await
         else done(statement, delivery.statement(statement).await, begun)
       }
@@ -183,10 +265,11 @@ private[postgres] final class Applying(
       }
 
   private def done(statement: Piece.Statement, done: Option[Done], begunNanos: Long): Unit =
-    if done.nonEmpty then
-      val nanos = System.nanoTime() - begunNanos
-      counts.add(currentScript, statement, done.get, nanos)
-      listener.statementDone(currentScript, statement, done.get, nanos)
+    if done.nonEmpty then count(statement, done.get, System.nanoTime() - begunNanos)
+
+  private def count(statement: Piece.Statement, done: Done, nanos: Long): Unit =
+    counts.add(currentScript, statement, done, nanos)
+    listener.statementDone(currentScript, statement, done, nanos)
 
   /** Runs `body`, and decides what its error means. The data of a failed COPY is skipped: it is
     * never run as statements.
@@ -210,46 +293,53 @@ private[postgres] final class Applying(
     counts.addError()
     listener.failed(error)
 
-  private def refuseTransactionEnd(statement: Piece.Statement): Unit =
-    if options.singleTransaction then
-      val word = TransactionEnd.of(statement.text)
-      if word ne null then
-        throw ScriptException(
-          script,
-          Some(statement.start),
-          s"$word in a script that is to be a single transaction",
-          hint =
-            Some("Take it out of the script, or apply the script without --single-transaction.")
-        )
+  /** Looks at the settings that decide how statements are read. */
+  private def lookAtSession(): Unit =
+    encoding = encodings.of(session.encoding)
+    hasStandardStrings = session.hasStandardStrings
 
-  private def refuseInvalid(statement: Piece.Statement): Unit =
-    val encoding = session.encoding
-    for problem <- Encodings.problem(encoding) do
-      throw ScriptException(script, Some(statement.start), problem, hint = Some(Refused.hint))
-    val at = Encodings.firstInvalid(statement.text, Encodings.charset(encoding))
-    if at >= 0 then
-      throw ScriptException(
-        script,
-        Some(statement.positionOfByte(at)),
-        f"the byte 0x${statement.text(at) & 0xff}%02x is not valid $encoding",
-        hint =
-          Some("If the script is in another encoding, begin it with SET client_encoding = '…'.")
-      )
+  /** Returns the reason why the statement cannot be sent; null if there is none. */
+  private def refusal(statement: Piece.Statement): ScriptException | Null =
+    val ends = if options.singleTransaction then TransactionEnd.of(statement.text) else null
+    if ends ne null then transactionEnd(statement, ends)
+    else
+      val problem = encoding.problem
+      if problem ne null then
+        ScriptException(script, Some(statement.start), problem, hint = Some(Refused.hint))
+      else
+        val at = Encodings.firstInvalid(statement.text, encoding.charset)
+        if at >= 0 then invalid(statement, at)
+        else if hasStandardStrings then null
+        else backslash(statement)
+
+  private def transactionEnd(statement: Piece.Statement, word: String) = ScriptException(
+    script,
+    Some(statement.start),
+    s"$word in a script that is to be a single transaction",
+    hint = Some("Take it out of the script, or apply the script without --single-transaction.")
+  )
+
+  private def invalid(statement: Piece.Statement, at: Int) = ScriptException(
+    script,
+    Some(statement.positionOfByte(at)),
+    f"the byte 0x${statement.text(at) & 0xff}%02x is not valid ${encoding.name}",
+    hint = Some("If the script is in another encoding, begin it with SET client_encoding = '…'.")
+  )
 
   /** The splitter reads a backslash as an ordinary character. Up to the first backslash the setting
     * makes no difference.
     */
-  private def refuseBackslash(statement: Piece.Statement): Unit =
-    val at = statement.text.indexOf('\\'.toByte)
-    if at >= 0 then
-      throw ScriptException(
+  private def backslash(statement: Piece.Statement): ScriptException | Null =
+    val at = WordScan.indexOf(statement.text, '\\')
+    if at < 0 then null
+    else
+      ScriptException(
         script,
         Some(statement.positionOfByte(at)),
         "a backslash, while standard_conforming_strings is off in this session",
         hint = Some(
           "The database, the role or a function has set it, and strings would end elsewhere. " +
-            "Begin the script with " +
-            "SET standard_conforming_strings = on."
+            "Begin the script with SET standard_conforming_strings = on."
         )
       )
 
@@ -309,7 +399,7 @@ private[postgres] object Applying:
 
   def scripts(
       connection: ScriptConnection,
-      scripts: List[(String, Stream[Piece])],
+      scripts: List[(String, Stream[Vector[Piece]])],
       options: ApplyOptions,
       listener: ApplyListener,
       delivery: Session => Delivery,

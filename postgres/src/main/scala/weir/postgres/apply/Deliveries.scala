@@ -12,12 +12,14 @@ private[postgres] object Deliveries:
   /** @param variables
     *   those of the reader of the scripts, which waits where a statement sets some
     * @param scripts
-    *   for each script its name; its pieces, whose bytes are added to the checksum; and the SHA-256
-    *   of its first n bytes, if it can be read twice
+    *   for each script its name; its pieces, in groups, whose bytes are added to the checksum; and
+    *   the SHA-256 of its first n bytes, if it can be read twice
     */
   def apply(
       connection: ScriptConnection,
-      scripts: List[(String, Option[Checksum] => Stream[Piece], Long => Option[Array[Byte]])],
+      scripts: List[
+        (String, Option[Checksum] => Stream[Vector[Piece]], Long => Option[Array[Byte]])
+      ],
       options: ApplyOptions,
       variables: Variables,
       listener: ApplyListener

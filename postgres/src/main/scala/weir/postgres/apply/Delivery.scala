@@ -2,6 +2,7 @@ package weir.postgres.apply
 
 import weir.Task
 import weir.postgres.{Done, Piece, Position, Session}
+import weir.postgres.protocol.Exchange
 
 /** Delivers the pieces of a script to the server: unchanged, over several connections, or with a
   * record in a journal. `Applying` calls one method at a time, in the order of the script.
@@ -27,6 +28,12 @@ private[postgres] trait Delivery:
 
   def statement(piece: Piece.Statement): Task[Option[Done]]
 
+  /** Sends the statements that a source returns, until it returns none; `None` if this delivery
+    * takes them one by one. The task **fails** with a `ServerError` about the oldest without a
+    * result, and with what the source throws.
+    */
+  def exchanging: Option[Exchange.Source => Task[Unit]] = None
+
   /** Begins a COPY. Returns true if its data must be sent, and false if an earlier run has applied
     * it. If this fails, `copyData` is not called.
     */
@@ -50,6 +57,8 @@ private[postgres] final class PlainDelivery(session: Session) extends Delivery:
   def end: Task[Unit] = Task.unit
   def statement(piece: Piece.Statement): Task[Option[Done]] =
     session.send(piece).map(Some(_))
+  override def exchanging: Option[Exchange.Source => Task[Unit]] =
+    Option.when(session.exchanges)(session.exchange(_))
   def beginCopy(piece: Piece.Statement): Task[Boolean] = session.beginCopy(piece.text).as(true)
   def copyData(piece: Piece.CopyData): Task[Unit] =
     session.write(piece.bytes, piece.from, piece.length)

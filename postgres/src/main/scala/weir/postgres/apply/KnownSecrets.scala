@@ -1,7 +1,7 @@
 package weir.postgres.apply
 
 import weir.postgres.Piece
-import weir.postgres.split.Tokens
+import weir.postgres.split.{Tokens, WordScan}
 
 /** The values of settings that a script has set, which messages about later statements may quote.
   */
@@ -24,4 +24,9 @@ private object KnownSecrets:
   private val Most = 1000
 
   private def isSet(text: Array[Byte]): Boolean =
-    Tokens.parts(text).exists(Tokens.leading(_, 1) == List("SET"))
+    mayBeSet(text) && Tokens.parts(text).exists(Tokens.leading(_, 1) == List("SET"))
+
+  /** Returns false if the text is one statement, and begins with another letter. */
+  private def mayBeSet(text: Array[Byte]): Boolean =
+    val first = if text.isEmpty then 0 else text(0) | 0x20
+    first < 'a' || first > 'z' || first == 's' || WordScan.indexOf(text, ';') >= 0

@@ -67,14 +67,18 @@ private[input] final class ScriptFile(
       piece = splitter.next()
       // The stream looks for a cancel between pieces only, and a piece may be many blocks.
       Task.unit.await
-    val found = piece
-    if found eq null then
-      addToSum(splitter.usedBytes)
-      null
+    if piece eq null then addToSum(splitter.usedBytes)
+    taken(piece)
+
+  /** Returns the next piece; null if it is not in the block that was read last. */
+  def nextOfBlock(): Piece | Null = taken(splitter.next())
+
+  private def taken(piece: Piece | Null): Piece | Null =
+    if piece eq null then null
     else
-      recent.foreach(_.pieceEnds(found.endOffset))
-      addToSum(found.endOffset)
-      if before == 0 then found else found.after(before)
+      recent.foreach(_.pieceEnds(piece.endOffset))
+      addToSum(piece.endOffset)
+      if before == 0 then piece else piece.after(before)
 
   /** Adds the bytes up to `offset`, of which the last ones are in the block. */
   private def addToSum(offset: Long): Unit =

@@ -9,12 +9,19 @@ import weir.postgres.{Piece, Position, ScriptException, ScriptLimits}
 import weir.postgres.psql.{Commands, Folder, Known}
 import weir.postgres.split.{MetaCommand, Splitter, Tokens}
 
-/** Reads a script, and the files that it includes and copies, in the order of their pieces.
+/** Reads a script, and the files that it includes and copies, in the order of their pieces. Emits
+  * the pieces in groups that are not empty.
+  *
+  * Passing a piece to the fiber that sends it costs more than splitting it. So a group has all
+  * pieces of a block, up to `groupBytes`; it never waits for a block to be read. A command of psql
+  * ends its group: it may decide how the script is read on.
   *
   * @param sum
   *   the unpacked bytes are added to it, in the order in which they are used
   * @param recent
   *   keeps the latest bytes of the script itself
+  * @param groupBytes
+  *   a group takes no further piece once it has as many bytes; 0 for groups of one piece
   */
 private[postgres] final class ScriptSource(
     name: String,
@@ -22,8 +29,9 @@ private[postgres] final class ScriptSource(
     commands: Commands,
     open: () => ScriptInput,
     sum: Option[Checksum],
-    recent: Option[Recent]
-) extends Source[Piece]:
+    recent: Option[Recent],
+    groupBytes: Int
+) extends Source[Vector[Piece]]:
   /** The file that is read, and those that it is read for. */
   private var files =
     val splitter = Splitter(name, limits, commands)
@@ -34,9 +42,49 @@ private[postgres] final class ScriptSource(
   /** The last piece, if it is a command that reads a file. */
   private var reads: Piece.Command | Null = null
 
+  /** The error that has ended the group before. */
+  private var failure: ScriptException | Null = null
+
   commands.beginFile(name)
 
-  def next()(using Task.Direct): Piece | Source.End =
+  def next()(using Task.Direct): Vector[Piece] | Source.End =
+    if failure ne null then throw failure.nn
+    val first = nextPiece()
+    if first eq null then Source.End
+    else if first.sizeBytes >= groupBytes then Vector(first)
+    else group(first)
+
+  private def group(first: Piece): Vector[Piece] =
+    val group = Vector.newBuilder[Piece]
+    var last: Piece | Null = first
+    var bytes, count = 0
+    while last ne null do
+      group += last
+      bytes += last.sizeBytes
+      count += 1
+      val goesOn = bytes < groupBytes && count < ScriptSource.MostPieces
+      last = if goesOn && mayFollow(last) then nextOfBlock() else null
+    group.result()
+
+  /** Returns true if the piece after this one is the next one of the same file, and may be read
+    * before this one has been applied.
+    */
+  private def mayFollow(piece: Piece): Boolean = piece match
+    case _: (Piece.Command | Piece.File) => false
+    case _ => ready.isEmpty
+
+  /** Returns the next piece, if it is in the block that was read last. */
+  private def nextOfBlock(): Piece | Null =
+    try
+      files.head.nextOfBlock() match
+        case command: Piece.Command => shown(command)
+        case other => other
+    catch
+      case error: ScriptException =>
+        failure = error
+        null
+
+  private def nextPiece()(using Task.Direct): Piece | Null =
     val command = reads
     if command ne null then
       reads = null
@@ -48,12 +96,11 @@ private[postgres] final class ScriptSource(
       piece = files.head.next()
       if piece eq null then piece = leave()
     piece match
-      case null => Source.End
       case command: Piece.Command => shown(command)
       case other => other
 
   private def shown(command: Piece.Command): Piece =
-    if command.name == "fail" && !commands.areApplied then throw failure(command)
+    if command.name == "fail" && !commands.areApplied then throw failureOf(command)
     else if Known.asks(command.name) && !commands.areApplied then throw unanswered(command)
     else if !Known.waits(command.name) then command
     else
@@ -61,7 +108,7 @@ private[postgres] final class ScriptSource(
       reads = shown
       shown
 
-  private def failure(command: Piece.Command) =
+  private def failureOf(command: Piece.Command) =
     ScriptException(
       files.head.name,
       Some(command.start),
@@ -129,6 +176,9 @@ private[postgres] final class ScriptSource(
 private[postgres] object ScriptSource:
   /** Passing a block between fibers and to the server costs the same for any size. */
   final val BlockBytes = 256 * 1024
+
+  /** A group of more pieces costs hardly less for each. */
+  private final val MostPieces = 1000
 
   /** The capacity of a pipe. A read never gets more at once. */
   private[input] final val PipeBytes = 64 * 1024

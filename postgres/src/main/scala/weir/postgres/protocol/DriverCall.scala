@@ -20,6 +20,10 @@ private[postgres] final class DriverCall(connection: ScriptConnection, graceMill
 
   private val state = AtomicReference(State.Waiting)
   private val ended = CountDownLatch(1)
+  @volatile private var cancelled = false
+
+  /** Returns true if the call should end as soon as it can: it is to be cancelled. */
+  def isCancelled: Boolean = cancelled
 
   /** Runs `call`, and returns its result. */
   def run[A](call: => A): A =
@@ -34,6 +38,7 @@ private[postgres] final class DriverCall(connection: ScriptConnection, graceMill
     * if it arrived later. If one of the two is not over in time, the connection is closed.
     */
   def cancel: Task[Unit] = Task.uninterruptible {
+    cancelled = true
     if !state.compareAndSet(State.Waiting, State.Ended) && state.get == State.Running then
       val deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(graceMillis)
       val request = Thread.ofVirtual().name("weir-cancel-request").start(() => sendRequest())

@@ -39,6 +39,9 @@ private[postgres] final class ServerMessages(notice: Array[Byte] => Unit):
   /** True if rows are dropped before the driver. */
   var dropsRows = false
 
+  /** The exchange that gets the results of statements; the driver gets the end of the last one. */
+  var exchange: Exchange | Null = null
+
   /** Returns true if the server has agreed to a COPY and has not sent its ReadyForQuery yet. */
   def copyIsOpen: Boolean = open
 
@@ -84,7 +87,8 @@ private[postgres] final class ServerMessages(notice: Array[Byte] => Unit):
     bodyLeft = (Bytes.int(header, 1) - 4L) max 0L
     fate = (header(0): @annotation.switch) match
       case 'N' | 'S' => Fate.Hold
-      case 'E' => Fate.HoldAndPass
+      case 'E' => if exchange eq null then Fate.HoldAndPass else Fate.Hold
+      case 'C' | 'I' | 'Z' => if exchange eq null then Fate.Pass else Fate.Hold
       case 'D' | 'T' | 'H' | 'd' | 'c' => if dropsRows then Fate.Drop else Fate.Pass
       case 'A' => if dropsRows || open then Fate.Drop else Fate.Pass
       case _ => Fate.Pass
@@ -96,25 +100,59 @@ private[postgres] final class ServerMessages(notice: Array[Byte] => Unit):
     headerSize = 0
     if fate == Fate.Hold || fate == Fate.HoldAndPass then
       val body = held.takeAll()
+      val running = exchange
       if kind == 'N' then notice(body)
+      else if (running ne null) && kind != 'S' then answer(running, kind, body, out)
       else if kind != 'S' || !startsWith(body, DateStyle) then
         if kind == 'E' then lastError = body
-        Bytes.putInt(header, 1, body.length + 4)
-        out.put(header, 0, 5)
-        out.put(body, 0, body.length)
+        if (running ne null) && (startsWith(body, Encoding) || startsWith(body, Strings)) then
+          running.stop()
+        pass(body, out)
     kind match
       case 'G' =>
         open = true
         copyFailed = false
+        val running = exchange
+        if running ne null then
+          running.leave()
+          exchange = null
       case 'E' => copyFailed = true
       case 'Z' => open = false
       case _ => ()
+
+  /** A message about a statement of the exchange. */
+  private def answer(running: Exchange, kind: Byte, body: Array[Byte], out: ByteQueue): Unit =
+    kind match
+      case 'Z' =>
+        if running.ready(body(0)) then lastError = null
+        else
+          exchange = null
+          header(0) = 'C'
+          pass(AnyTag, out)
+          header(0) = 'Z'
+          pass(body, out)
+      case 'E' =>
+        lastError = body
+        running.failed(body)
+      case _ => running.completed(body)
+
+  private def pass(body: Array[Byte], out: ByteQueue): Unit =
+    Bytes.putInt(header, 1, body.length + 4)
+    out.put(header, 0, 5)
+    out.put(body, 0, body.length)
 
 private[postgres] object ServerMessages:
   /** More than this of a notice or an error is dropped. */
   private val HeldBytes = 1 << 20
 
   private val DateStyle = "DateStyle\u0000".getBytes
+
+  // The settings that decide how statements are read.
+  private val Encoding = "client_encoding\u0000".getBytes
+  private val Strings = "standard_conforming_strings\u0000".getBytes
+
+  /** For the driver, which looks at no tag of an exchange. */
+  private val AnyTag = "SET\u0000".getBytes
 
   private enum Framing:
     case Messages, Answer, Opaque

@@ -55,6 +55,28 @@ private[postgres] final class SimpleQuery(
         finally socket.input.messages.dropsRows = false
     finally dispatcher.isLive = false
 
+  /** Sends the statements that `source` returns, one after the other, until it returns none.
+    *
+    * **Fails** with what `source` throws. Only for a watched connection.
+    */
+  def exchange(source: Exchange.Source, isCancelled: () => Boolean): Unit =
+    val socket = connection.watchedSocket.nn
+    val messages = socket.input.messages
+    val exchange = Exchange(source, socket.output, isCancelled)
+    val first = exchange.begin()
+    exchange.run(() => messages.lastError) {
+      if first ne null then
+        socket.output.sendInstead(first)
+        dispatcher.isLive = true
+        messages.dropsRows = true
+        messages.exchange = exchange
+        try send(Placeholder, Outcome(dispatcher), Flags | DropFlags)
+        finally
+          messages.exchange = null
+          messages.dropsRows = false
+          dispatcher.isLive = false
+    }
+
   private def send(sql: String, outcome: Outcome, flags: Int): Unit =
     val query = executor.wrap(java.util.List.of(NativeQuery(sql, SqlCommand.BLANK)))
     executor.execute(query, null, outcome, 0, 0, flags)

@@ -68,6 +68,8 @@ private[postgres] final class WatchedInput(
         // not wait for the server.
         val end = readRaw()
         locked(accept(end))
+        val exchange = messages.exchange
+        if exchange ne null then exchange.send()
         count = tryTake(target, offset, length)
       count
 

@@ -1,6 +1,7 @@
 package weir.postgres.protocol
 
 import java.io.{IOException, OutputStream}
+import java.util.ArrayDeque
 
 /** The bytes that the driver sends over one socket, except statements, which go out as the bytes of
   * the script.
@@ -19,6 +20,8 @@ private[postgres] final class WatchedOutput(
     startup: StartupPacket,
     onBroken: () => Unit
 ) extends OutputStream:
+  import WatchedOutput.*
+
   private var begun = false
   private var instead: Array[Byte] | Null = null
 
@@ -42,6 +45,26 @@ private[postgres] final class WatchedOutput(
       send(statement)
     raw.flush()
 
+  /** Sends these statements, in as few writes as there can be. */
+  def sendAll(statements: ArrayDeque[Array[Byte]]): Unit =
+    while !statements.isEmpty do
+      if statements.size == 1 then send(statements.poll()) else sendTogether(statements)
+    raw.flush()
+
+  private def sendTogether(statements: ArrayDeque[Array[Byte]]): Unit =
+    val messages = ByteQueue(8 << 10)
+    val header = new Array[Byte](5)
+    while !statements.isEmpty && messages.size + statements.peek.length < OneWriteBytes do
+      val statement = statements.poll()
+      fillHeader(header, statement.length)
+      messages.put(header, 0, 5)
+      messages.put(statement, 0, statement.length)
+      messages.put(Nul, 0, 1)
+    if messages.isEmpty then send(statements.poll())
+    else
+      val bytes = messages.takeAll()
+      put(bytes, 0, bytes.length)
+
   /** A first message of eight bytes asks whether the server encrypts. A message that does not begin
     * with a length is TLS.
     */
@@ -52,7 +75,7 @@ private[postgres] final class WatchedOutput(
 
   private def send(statement: Array[Byte]): Unit =
     val size = statement.length
-    if size <= WatchedOutput.OneWriteBytes then
+    if size <= OneWriteBytes then
       val message = new Array[Byte](size + 6)
       fillHeader(message, size)
       System.arraycopy(statement, 0, message, 5, size)
@@ -62,7 +85,7 @@ private[postgres] final class WatchedOutput(
       fillHeader(header, size)
       put(header, 0, 5)
       put(statement, 0, size)
-      put(new Array[Byte](1), 0, 1)
+      put(Nul, 0, 1)
 
   private def put(bytes: Array[Byte], offset: Int, length: Int): Unit =
     try raw.write(bytes, offset, length)
@@ -77,3 +100,4 @@ private[postgres] final class WatchedOutput(
 
 private object WatchedOutput:
   private val OneWriteBytes = 64 << 10
+  private val Nul = new Array[Byte](1)

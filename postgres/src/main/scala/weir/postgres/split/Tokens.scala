@@ -168,7 +168,7 @@ private[postgres] object Tokens:
 
   /** Returns the statements that `\;` has joined to one; the statement itself if it is one. */
   def parts(text: Array[Byte]): List[Array[Byte]] =
-    if !text.contains(';'.toByte) then List(text)
+    if WordScan.indexOf(text, ';') < 0 then List(text)
     else
       val tokens = Tokens(text)
       val classifier = StatementClassifier()

@@ -30,6 +30,14 @@ private[postgres] object WordScan:
     */
   def count(marks: Long): Int = (((marks >>> 7) * Ones) >>> 56).toInt
 
+  /** Returns the index of the first `char`, which is ASCII; -1 if there is none. */
+  def indexOf(bytes: Array[Byte], char: Char): Int =
+    val pattern = char * Ones
+    var i = 0
+    while i <= bytes.length - 8 && matches(load(bytes, i), pattern) == 0 do i += 8
+    while i < bytes.length && bytes(i) != char do i += 1
+    if i < bytes.length then i else -1
+
   def newlines(bytes: Array[Byte], from: Int, to: Int): Int =
     var sum = 0
     var i = from

@@ -31,7 +31,8 @@ class RecordedCasesSuite extends WeirSuite:
     )
     def commands() = Commands(PsqlOptions(folder = folder), areApplied = true)
     script
-      .piecesSummed(commands, None, 0)
+      .groups(commands, None, 0, groupBytes = 0)
+      .map(_.head)
       .evalMap: piece =>
         piece match
           case command: Piece.Command if command.applied ne null =>

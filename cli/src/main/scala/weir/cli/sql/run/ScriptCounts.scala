@@ -1,7 +1,5 @@
 package weir.cli.sql.run
 
-import scala.collection.mutable
-
 import weir.postgres.{Piece, SqlScript}
 
 /** Counts what a run has read and applied. The fibers that do the work write the counts; the
@@ -15,12 +13,18 @@ final class ScriptCounts(scripts: Seq[SqlScript]):
     Option.when(scripts.forall(_.sizeBytes.nonEmpty))(scripts.flatMap(_.sizeBytes).sum)
 
   // shared, under the monitor
-  private val scriptBytes = mutable.LinkedHashMap.empty[String, Long]
+  private var script = "" // the one that was applied last, up to `offset`
+  private var offset = 0L
+  private var bytesBefore = 0L // of the scripts before it
   private var statements, copies, rows, errors = 0L
   private var rowsOnTheirWay = 0L
 
   /** Records that the script has been applied up to `offset`. */
-  def usedUp(script: String, offset: Long): Unit = synchronized { scriptBytes(script) = offset }
+  def usedUp(script: String, offset: Long): Unit = synchronized:
+    if script ne this.script then
+      bytesBefore += this.offset
+      this.script = script
+    this.offset = offset
 
   /** Records how many rows of the running COPY have been sent. */
   def copying(itsRows: Long): Unit = synchronized { rowsOnTheirWay = itsRows }
@@ -44,7 +48,7 @@ final class ScriptCounts(scripts: Seq[SqlScript]):
     Snapshot(
       totalBytes,
       scripts.map(_.readBytes).sum,
-      scriptBytes.values.sum,
+      bytesBefore + offset,
       statements,
       copies,
       rows,
