@@ -46,11 +46,12 @@ object Main:
   )
 
   /** Returns the command that `args` begin with. If they begin with none, returns all that are on
-    * the class path, which takes picocli some milliseconds each.
+    * the class path, which takes picocli some milliseconds each; but `--version` needs none.
     */
   private def commands(args: Seq[String]): Seq[AnyRef] =
     val named = args.headOption.flatMap(name => table.collectFirst { case (`name`, of) => of })
-    named.flatMap(command).map(Seq(_)).getOrElse(table.flatMap((_, of) => command(of)))
+    if args == Seq("--version") || args == Seq("-V") then Nil
+    else named.flatMap(command).map(Seq(_)).getOrElse(table.flatMap((_, of) => command(of)))
 
   private def command(className: String): Option[AnyRef] =
     try Some(Class.forName(className).getConstructor().newInstance().asInstanceOf[AnyRef])
