@@ -8,7 +8,7 @@ import weir.std.*
 
 /** A program with something to see on each page, and with planted faults: a lock that is never
   * released, a queue that only grows, two fibers that wait for each other. Its arguments are the
-  * port and the number of fibers that wait.
+  * port and the number of fibers that wait; with `idle` as a third one it does nothing else.
   */
 object Demo:
   /** Fibers that wait for what nobody can reach would be collected. */
@@ -17,7 +17,11 @@ object Demo:
   def main(arguments: Array[String]): Unit =
     val port = arguments.headOption.fold(8090)(_.toInt)
     val fiberCount = arguments.lift(1).fold(1000)(_.toInt)
-    Console.serve(port, mayChange = true).use(_ => program(fiberCount)).runSync()
+    val shown =
+      if arguments.lift(2).contains("idle") then
+        Task.traverse(1 to fiberCount)(session(_).start).flatMap(Task.foreach(_)(_.join))
+      else program(fiberCount)
+    Console.serve(port, mayChange = true).use(_ => shown).runSync()
 
   private def program(fiberCount: Int): Task[Unit] =
     for
