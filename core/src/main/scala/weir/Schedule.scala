@@ -4,6 +4,7 @@ import java.util.SplittableRandom
 import java.util.concurrent.ThreadLocalRandom
 import java.util.random.RandomGenerator
 import scala.concurrent.duration.FiniteDuration
+import weir.metrics.NamedMetrics
 import weir.runtime.DurationText
 import weir.task.*
 
@@ -90,6 +91,17 @@ abstract class Schedule[-A] private[weir] ():
     */
   final def modifyDelay[B <: A](f: (B, FiniteDuration) => FiniteDuration): Schedule[B] =
     Schedule.of(start => MapRun[B](begin(start), f))
+
+  /** As this one, with figures under `name` in `WeirRuntime.metrics`, for as long as it is in use:
+    * how often it has had a task run again, and how often it has stopped.
+    * {{{
+    * val patient = Schedule.exponential(1.second).times(5).named("payments")
+    * }}}
+    */
+  final def named(name: String): Schedule[A] =
+    val counts = ScheduleCounts()
+    NamedMetrics.register(counts, name)(_.figures(_))
+    Schedule.of(start => CountingRun(begin(start), counts))
 
   // ---- two schedules ----
 

@@ -36,6 +36,11 @@ final class Schedule private (private[japi] val underlying: ScalaSchedule[Any]):
   def mapDelay(f: UnaryOperator[Duration]): Schedule =
     Schedule(underlying.mapDelay(delay => Durations.of(f(Duration.ofNanos(delay.toNanos)))))
 
+  /** As this one, with figures under `name` in `WeirRuntime.metrics`: how often it has had a task
+    * run again, and how often it has stopped.
+    */
+  def named(name: String): Schedule = Schedule(underlying.named(name))
+
   /** Continues while both schedules do, with the longer of the two waits. */
   def and(that: Schedule): Schedule = Schedule(underlying.and(that.underlying))
 

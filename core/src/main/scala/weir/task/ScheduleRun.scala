@@ -1,8 +1,10 @@
 package weir.task
 
+import java.util.concurrent.atomic.LongAdder
 import java.util.random.RandomGenerator
 import scala.concurrent.duration.{DurationLong, FiniteDuration}
 import weir.Schedule
+import weir.metrics.{Metric, NamedMetrics}
 
 /** A run of a schedule: it is asked again and again how long to wait, in nanoseconds, or to stop.
   * It belongs to one fiber.
@@ -101,6 +103,28 @@ private[weir] final class WhileRun[A](source: ScheduleRun[A], keep: A => Boolean
     extends ScheduleRun[A]:
   def next(input: A, nowNanos: Long): Long =
     if keep(input) then source.next(input, nowNanos) else ScheduleRun.Stop
+
+private[weir] final class CountingRun[A](source: ScheduleRun[A], counts: ScheduleCounts)
+    extends ScheduleRun[A]:
+  def next(input: A, nowNanos: Long): Long =
+    val delay = source.next(input, nowNanos)
+    counts.decisions(if delay < 0 then "stop" else "again").increment()
+    delay
+
+/** The decisions of all runs of a schedule. */
+private[weir] final class ScheduleCounts:
+  val decisions: Map[String, LongAdder] = Map("again" -> LongAdder(), "stop" -> LongAdder())
+
+  def figures(named: NamedMetrics): Vector[Metric] = Vector(
+    named.by(
+      Metric.Kind.Counter,
+      "weir.schedule.decisions",
+      "{decision}",
+      "Runs after which the schedule had the task run again, or stopped.",
+      "decision",
+      decisions.toVector.map((decision, count) => decision -> count.sum.toDouble)*
+    )
+  )
 
 // ---- two runs ----
 

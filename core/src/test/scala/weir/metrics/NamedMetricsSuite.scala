@@ -60,6 +60,16 @@ class NamedMetricsSuite extends WeirSuite:
     assertEquals(points("weir.mutex.free", "ledger"), Map("" -> 1.0))
   }
 
+  test("a schedule, over all of its runs") {
+    val schedule = Schedule.recurs(3).named("attempts")
+    val failing = Task.fail(Exception("no")).retry(schedule.capped(1.second)).attempt
+    failing.andThen(failing).runSync(): Unit
+    Task.unit.repeat(schedule).runSync(): Unit
+    val decisions = points("weir.schedule.decisions", "attempts")
+    assertEquals(decisions, Map("again" -> 9.0, "stop" -> 3.0))
+    java.lang.ref.Reference.reachabilityFence(schedule)
+  }
+
   test("a pool") {
     Pool(Resource.pure("a parser"), maxSize = 3)
       .use { pool =>
