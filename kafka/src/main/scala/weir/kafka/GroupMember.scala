@@ -1,14 +1,16 @@
 package weir.kafka
 
 import org.apache.kafka.common.{Metric, MetricName, TopicPartition}
+import scala.concurrent.duration.{DurationInt, FiniteDuration}
 import weir.kafka.consumer.{
   Consumption,
+  MemberFigures,
   MemberLoop,
   PartitionRequests,
   PartitionStreams,
   Subscription
 }
-import weir.{Stream, Task}
+import weir.{Resource, Stream, Task}
 
 /** A member of a consumer group, to look at and to steer while it reads. `KafkaConsumer.member`
   * makes it. It joins the group when one of its streams begins to run, and leaves it when that
@@ -89,6 +91,27 @@ final class GroupMember[K, V] private[kafka] (
     */
   def progress: Task[Map[TopicPartition, PartitionProgress]] =
     loop.ask(Map.empty)(_.progress)
+
+  /** Asks for the `progress` at once and then once in each `every`, and has it among the figures of
+    * the JVM until the end of the scope, with the group as their name: see `weir.metrics.Metrics`.
+    * There are no figures before the stream begins and after it is over, and no lag while the
+    * brokers do not answer.
+    *
+    * **Fails** with an `IllegalArgumentException` if `every` is less than a second.
+    *
+    * {{{
+    * consumer.member(Set("orders"), "billing").flatMap { member =>
+    *   member.watched().use(_ => member.records.parEvalMapByKey(256)(o => bill(o.value)).drain)
+    * }
+    * }}}
+    */
+  def watched(every: FiniteDuration = 10.seconds): Resource[Unit] =
+    require(
+      every >= 1.second,
+      s"GroupMember.watched: every was $every. It must be at least 1 second: the brokers are " +
+        "asked each time."
+    )
+    MemberFigures(group, progress, every).watched
 
   /** Returns the metrics of Kafka's client. */
   def metrics: Task[Map[MetricName, Metric]] = Task.delay(loop.metrics)

@@ -7,7 +7,7 @@ import org.apache.kafka.common.TopicPartition
 import scala.concurrent.Await
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import weir.{Deferred, Task}
+import weir.{Deferred, Task, WeirRuntime}
 
 /** Tests a member that is looked at and steered while it reads. */
 class GroupMemberSuite extends KafkaSuite:
@@ -53,6 +53,34 @@ class GroupMemberSuite extends KafkaSuite:
       val others = KafkaConsumer(TestBroker.settings(protocol)).records(Set(topic), group)
       val left = others.take(100 - count).map(r => (r.partition, r.offset)).toVector.runSync()
       assertEquals((done.asScala ++ left).toSet.size, 100)
+
+  test("a member that is watched has figures, until that ends"):
+    val (topic, group) = (filled(2, 50), TestBroker.name("group"))
+    val reader = member(topic, group)
+    val work = reader.records
+      .parEvalMapByKey(100)(r => if r.offset < 20 then Task.unit else Task.never)
+      .drain
+    def figures = WeirRuntime.default.metrics
+      .filter(_.name.startsWith("weir.kafka."))
+      .flatMap(metric => metric.points.map(point => (metric.name, point.attributes, point.value)))
+      .filter(_._2.contains("name" -> group))
+      .toSet
+    val expected =
+      for
+        partition <- Set("0", "1")
+        (name, value) <- Set("lag" -> 30.0, "in_flight" -> 30.0, "uncommitted" -> 0.0)
+      yield
+        val attributes = Vector("name" -> group, "topic" -> topic, "partition" -> partition)
+        (s"weir.kafka.$name", attributes, value)
+    Task
+      .race(
+        work,
+        reader
+          .watched(1.second)
+          .use(_ => Task(eventually(s"$figures")(figures == expected)))
+          .andThen(Task(assertEquals(figures, Set.empty)))
+      )
+      .runSync(): Unit
 
   test("a stop ends the streams of partitions too, and one before the beginning all at once"):
     val (topic, group) = (filled(2, 10), TestBroker.name("group"))
