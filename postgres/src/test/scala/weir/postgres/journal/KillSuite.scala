@@ -18,9 +18,22 @@ class KillSuite extends ResumeSuite:
   private val tables = List("a", "b", "c", "d")
 
   /** Statements by themselves, transactions, COPYs small and large, settings, what cannot be in a
-    * transaction.
+    * transaction; files that are included and copied, and rows that decide what follows.
     */
-  private def script(random: Random): String =
+  private def script(random: Random, folder: Path): String =
+    Files.writeString(folder.resolve("rows.txt"), s"from a file ${"w" * 300}\n" * 15000)
+    Files.writeString(
+      folder.resolve("part.sql"),
+      s"INSERT INTO :t (v) VALUES ('part');\nBEGIN;\n\\copy d (v) from $folder/rows.txt\n" +
+        "COPY b (v) FROM stdin;\nx\n\\.\nCOMMIT;\n\\ir deep.sql\n"
+    )
+    Files.writeString(
+      folder.resolve("deep.sql"),
+      "SELECT count(*) AS n, count(*) % 2 = 0 AS even FROM b \\gset\n" +
+        "\\if :even\nINSERT INTO b (v) VALUES ('even ' || :n);\n\\else\n" +
+        "INSERT INTO b (v) VALUES ('odd ' || :n);\n\\endif\n" +
+        "SELECT format('INSERT INTO c (v) VALUES (%L)', :n + i) FROM generate_series(1, 3) i \\gexec\n"
+    )
     val text = StringBuilder("SET search_path = public;\n")
     for table <- tables do
       text.append(s"CREATE TABLE $table (k int GENERATED ALWAYS AS IDENTITY, v text);\n")
@@ -30,7 +43,7 @@ class KillSuite extends ResumeSuite:
       text.append("\\.\n")
     for round <- 1 to 25 do
       def table = tables(random.nextInt(tables.size))
-      random.nextInt(8) match
+      random.nextInt(10) match
         case 0 | 1 =>
           for i <- 1 to 20 do text.append(s"INSERT INTO $table (v) VALUES ('$round $i');\n")
         case 2 =>
@@ -42,6 +55,8 @@ class KillSuite extends ResumeSuite:
           text.append(s"VACUUM $table;\n")
           text.append(s"CREATE INDEX CONCURRENTLY IF NOT EXISTS i_$round ON $table (k);\n")
         case 4 => copy(table, 100)
+        case 6 => text.append(s"\\set t $table\n\\i $folder/part.sql\n")
+        case 7 => text.append(s"\\copy $table (v) from $folder/rows.txt\n\\i $folder/deep.sql\n")
         case 5 =>
           text.append(s"UPDATE $table SET v = v || '!' WHERE v LIKE '5%';\n")
           text.append(s"SET my.round = '$round';\n")
@@ -107,8 +122,9 @@ class KillSuite extends ResumeSuite:
     test(s"killed again and again, the tables are those of one clean run, over $jobs connections"):
       val seed = Tier.seed("weir.sql.seed")
       val random = Random(seed)
-      val text = script(random)
-      val file = Files.createTempFile("weir-kill", ".sql")
+      val folder = Files.createTempDirectory("weir-kill")
+      val text = script(random, folder)
+      val file = folder.resolve("script.sql")
       Files.writeString(file, text)
       try
         val clean = server.newDatabase()
@@ -123,4 +139,6 @@ class KillSuite extends ResumeSuite:
           assertEquals(state(killed), expected, s"-Dweir.sql.seed=$seed")
           assertEquals(ask(killed)("SELECT count(*) FROM weir_sql.part"), "0")
         println(s"jobs $jobs, seed $seed: killed $hits times at work, $databases databases")
-      finally Files.deleteIfExists(file): Unit
+      finally
+        Files.list(folder).forEach(Files.delete(_))
+        Files.delete(folder)
