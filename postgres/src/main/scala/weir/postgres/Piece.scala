@@ -148,7 +148,8 @@ object Piece:
     * @param arguments
     *   of `echo`, `qecho` and `warn` the text to print; of `set` a name and a value; of `message` a
     *   warning about a command; of `fail` the error of a command and a hint; of `i` and `copy` what
-    *   they read, of `copyto` what it writes; of `gset` a prefix; none of a command that only
+    *   they read, of `copyto` what it writes; of `gset` a prefix; of `!` what the
+    *   shell runs, its folder and changes of its environment; none of a command that only
     *   displays, and is passed over
     * @param applied
     *   set once the command has been carried out; null if nothing waits for it

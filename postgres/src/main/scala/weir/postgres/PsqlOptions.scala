@@ -11,11 +11,14 @@ import weir.postgres.psql.{CommandProblem, Commands}
   *   refuses the commands that only display, such as `\d`, which are passed over otherwise
   * @param folder
   *   where the relative names of files begin, until `\cd` names another folder
+  * @param allowsShell
+  *   runs the programs that `\!` names
   */
 final case class PsqlOptions(
     variables: Map[String, String] = Map.empty,
     isStrict: Boolean = false,
-    folder: Path = Path.of("")
+    folder: Path = Path.of(""),
+    allowsShell: Boolean = false
 ):
   try Commands(this): Unit
   catch

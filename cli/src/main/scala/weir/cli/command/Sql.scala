@@ -87,6 +87,12 @@ final class Sql extends Callable[Int]:
   private[command] var isStrict: Boolean = false
 
   @Opt(
+    names = Array("--allow-shell"),
+    description = Array("Run the programs that the scripts name with psql's \\!.")
+  )
+  private[command] var allowsShell: Boolean = false
+
+  @Opt(
     names = Array("--dry-run"),
     description = Array("Split and count only. No database is needed.")
   )
@@ -198,7 +204,7 @@ final class Sql extends Callable[Int]:
       db = Option(db),
       isSingleTransaction = isSingleTransaction,
       stopsOnError = OptionValue.choice("--on-error", onError, "stop" -> true, "continue" -> false),
-      psql = PsqlVariables.options(variables.toSeq, isStrict),
+      psql = PsqlVariables.options(variables.toSeq, isStrict, allowsShell),
       isDryRun = isDryRun,
       isResuming = isResuming || resumeAt != null,
       resumeAt = Option(resumeAt).map(place),

@@ -7,13 +7,13 @@ import weir.program.BadInput
 object PsqlVariables:
   /** **Fails** with [[BadInput]] if psql would not take one of them.
     */
-  def options(settings: Seq[String], isStrict: Boolean): PsqlOptions =
+  def options(settings: Seq[String], isStrict: Boolean, allowsShell: Boolean): PsqlOptions =
     val variables = settings.map: text =>
       val (name, value) = text.span(_ != '=')
       if value.isEmpty then
         throw BadInput("-v", s"'$text' is no variable with a value.", "Write -v NAME=VALUE.")
       name -> value.drop(1)
-    try PsqlOptions(variables.toMap, isStrict)
+    try PsqlOptions(variables.toMap, isStrict, allowsShell = allowsShell)
     catch
       case bad: IllegalArgumentException =>
         throw BadInput("-v", bad.getMessage.stripPrefix("PsqlOptions: "), "See weir sql --help.")

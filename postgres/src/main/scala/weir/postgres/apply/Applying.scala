@@ -211,6 +211,11 @@ private[postgres] final class Applying(
           listener.printed(script, told, isForErrors = true)
       case "gexec" => for statement <- answers.statements(command) do deliver(statement)
       case "copyto" => copyTo(command)
+      case "!" =>
+        if !delivery.isSkipping(command.start) then
+          Shell
+            .run(command.arguments, listener.printed(script, _, isForErrors = false))
+            .await
       case "fail" if !delivery.isSkipping(command.start) =>
         val List(problem, hint) = command.arguments: @unchecked
         throw CommandProblem(Variables.bytes(problem), hint)

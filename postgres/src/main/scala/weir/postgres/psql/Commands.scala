@@ -18,6 +18,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
   private var files = List.empty[(String, Conditionals)] // that are open, with what they go on with
   private val folder = Folder(options.folder)
   private val environment = mutable.HashMap.from(sys.env)
+  private val changed = mutable.LinkedHashSet.empty[String] // names of the environment
 
   /** Returns true if statements and commands are carried out here, and not in a branch of `\if`
     * that is not taken.
@@ -82,6 +83,8 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
         val prefix = arguments.next()
         List(Later("gset", List(if prefix eq null then "" else prefix.text)))
       case "gexec" => List(Later("gexec", Nil))
+      case "!" => shell(arguments)
+      case "o" | "out" => output(name, arguments)
       case "getenv" => getenv(arguments)
       case "setenv" => setenv(arguments)
       case "q" | "quit" | "r" | "reset" => Nil
@@ -137,6 +140,29 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
         if isRelative && of.nonEmpty then folder.sibling(of.get, path) else folder.file(path)
       List(Later("i", List(found.normalize.toString)))
 
+  private def shell(arguments: Arguments): List[Later] =
+    val command = arguments.wholeLine()
+    if !options.allowsShell then
+      throw CommandProblem(
+        "\\! runs a program, which is refused here",
+        "Allow it with --allow-shell (PsqlOptions.allowsShell), if you trust the script."
+      )
+    if command.isEmpty then
+      throw CommandProblem("\\! without a command", "A shell for a person is not started.")
+    val changes = changed.toList.map: name =>
+      environment.get(name).fold(name)(value => s"$name=$value")
+    List(Later("!", Variables.text(command) :: folder.name :: changes))
+
+  /** `\o` without a file, or with the one that keeps nothing, has no effect: rows are dropped. */
+  private def output(name: String, arguments: Arguments): List[Later] =
+    val file = arguments.next()
+    if (file ne null) && file.text != "/dev/null" then
+      throw CommandProblem(
+        s"\\$name to a file or a program is not supported",
+        "Run it by psql, or use \\copy (SELECT …) TO 'FILE'."
+      )
+    Nil
+
   private def changeFolder(arguments: Arguments): List[Later] =
     val name = arguments.next()
     try
@@ -170,6 +196,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     val value = arguments.next()
     if (name eq null) || name.text.contains('=') then
       throw CommandProblem("\\setenv without the name of a variable", "Write \\setenv NAME VALUE.")
+    changed += name.text
     if value eq null then environment.remove(name.text): Unit
     else environment(name.text) = Variables.text(value.text)
     Nil

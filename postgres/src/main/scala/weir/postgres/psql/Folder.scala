@@ -25,6 +25,9 @@ private[psql] final class Folder(first: Path):
       )
     current = next
 
+  /** Returns its name. */
+  def name: String = current.toString
+
   def goHome(): Unit = change("~")
 
   private def withHome(name: String): String =

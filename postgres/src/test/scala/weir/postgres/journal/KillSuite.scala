@@ -32,7 +32,8 @@ class KillSuite extends ResumeSuite:
       "SELECT count(*) AS n, count(*) % 2 = 0 AS even FROM b \\gset\n" +
         "\\if :even\nINSERT INTO b (v) VALUES ('even ' || :n);\n\\else\n" +
         "INSERT INTO b (v) VALUES ('odd ' || :n);\n\\endif\n" +
-        "SELECT format('INSERT INTO c (v) VALUES (%L)', :n + i) FROM generate_series(1, 3) i \\gexec\n"
+        "SELECT format('INSERT INTO c (v) VALUES (%L)', :n + i) FROM generate_series(1, 3) i\n" +
+        "\\gexec\n"
     )
     val text = StringBuilder("SET search_path = public;\n")
     for table <- tables do

@@ -107,6 +107,8 @@ class CommandsSuite extends ServerSuite:
   for (script, error) <- List(
       "\\gdesc" -> "the command \\gdesc of psql is not supported",
       "\\g f" -> "\\g to a file or a program is not supported",
+      "\\! echo a" -> "\\! runs a program, which is refused here",
+      "\\o f" -> "\\o to a file or a program is not supported",
       "\\i -" -> "\\i - reads the standard input",
       "\\COPY t FROM PROGRAM 'f'" -> "the command \\copy from program of psql is not supported",
       "\\nix" -> "\\nix is no command of psql",

@@ -35,7 +35,10 @@ class RecordedRunsSuite extends WeirSuite:
     DatabaseContents.clear(server, database)
     server.log.forget()
     val told = Told()
-    val options = ApplyOptions(onError = OnError.Continue, psql = PsqlOptions(folder = folder))
+    val options = ApplyOptions(
+      onError = OnError.Continue,
+      psql = PsqlOptions(folder = folder, allowsShell = true)
+    )
     val script = SqlScript.fromInputStream("s.sql")(Files.newInputStream(folder.resolve("s.sql")))
     ScriptConnection
       .open(server.url(database))
