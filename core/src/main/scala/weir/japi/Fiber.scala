@@ -2,7 +2,7 @@ package weir.japi
 
 import weir.Fiber as ScalaFiber
 
-/** A running task that was forked into a `Scope`. The methods block the calling thread. */
+/** A running task. The methods that return no task block the calling thread. */
 final class Fiber[A] private[japi] (underlying: ScalaFiber[A]):
 
   /** Returns the value of the task.
@@ -17,6 +17,9 @@ final class Fiber[A] private[japi] (underlying: ScalaFiber[A]):
   /** Cancels the task. **Waits** until its finalizers have run. */
   @throws[InterruptedException]
   def cancel(): Unit = underlying.cancel.runSync()
+
+  /** Returns a task that waits for the end of the fiber, and returns its outcome. */
+  def outcome(): Task[Outcome[A]] = Task(underlying.join.map(Outcome(_)))
 
   /** Returns a task that waits for the value, as `join` does, without blocking a thread. */
   def joinTask(): Task[A] = Task(underlying.joinOrFail)

@@ -5,7 +5,7 @@ import java.util.List as JavaList
 import java.util.concurrent.{Callable, CompletableFuture, CompletionStage}
 import java.util.function.{BiConsumer, BiFunction, Function, Predicate, Supplier}
 import scala.jdk.CollectionConverters.*
-import weir.Task as ScalaTask
+import weir.{Outcome as ScalaOutcome, Task as ScalaTask}
 
 /** A description of work that returns an `A`, fails with an error, or is cancelled: `weir.Task` for
   * Java, with types of the JDK.
@@ -66,6 +66,15 @@ final class Task[A] private (underlying: ScalaTask[A]):
   def handleErrorWith(f: Function[? >: Throwable, Task[A]]): Task[A] =
     Task(underlying.handleErrorWith(e => f(e).asScala))
 
+  /** Runs this task. If it fails, runs `other` and returns its value. */
+  def orElse(other: Task[A]): Task[A] = Task(underlying.orElse(other.asScala))
+
+  /** Runs this task, and returns its value or its error. */
+  def attempt(): Task[Outcome[A]] = Task(underlying.attempt.map {
+    case Right(value) => Outcome(ScalaOutcome.Succeeded(value))
+    case Left(error) => Outcome(ScalaOutcome.Failed(error))
+  })
+
   /** Runs this task until it succeeds, and returns its value. After each failure, runs it again
     * after the delay that `schedule` gives. **Fails** with the last error when the schedule stops.
     */
@@ -86,6 +95,17 @@ final class Task[A] private (underlying: ScalaTask[A]):
 
   /** Runs this task. However it ends, runs `finalizer` once, before what follows this task. */
   def guarantee(finalizer: Task[?]): Task[A] = Task(underlying.guarantee(finalizer.asScala.void))
+
+  /** As `guarantee`, with the finalizer that `f` returns for the outcome of this task. */
+  def guaranteeCase(f: Function[? >: Outcome[A], ? <: Task[?]]): Task[A] =
+    Task(underlying.guaranteeCase(outcome => f(Outcome(outcome)).asScala.void))
+
+  /** Runs this task, then the task that `use` returns for its value, then the task that `release`
+    * returns for it, and returns the value of the second one. The third one runs once, however the
+    * second one ends. The first and the third cannot be cancelled.
+    */
+  def bracket[B](use: Function[? >: A, Task[B]], release: Function[? >: A, ? <: Task[?]]): Task[B] =
+    Task(underlying.bracket(a => use(a).asScala)(a => release(a).asScala.void))
 
   /** Runs this task. If it is cancelled while it runs, runs `finalizer` once. */
   def onCancel(finalizer: Task[?]): Task[A] = Task(underlying.onCancel(finalizer.asScala.void))
@@ -115,6 +135,12 @@ final class Task[A] private (underlying: ScalaTask[A]):
     */
   def race(other: Task[A]): Task[A] = Task(underlying.race(other.asScala).map(_.merge))
 
+  /** Starts a fiber that runs this task, and returns the fiber, which nothing waits for. If the
+    * task fails and nobody joins the fiber, the error is printed. A `Scope` is better where the
+    * fiber must not outlive its parent.
+    */
+  def start(): Task[Fiber[A]] = Task(underlying.start.map(Fiber(_)))
+
   // ---- running ----
 
   /** Runs this task and returns its value. The task runs on the calling thread until it first
@@ -140,6 +166,9 @@ final class Task[A] private (underlying: ScalaTask[A]):
   def asScala: ScalaTask[A] = underlying
 
 object Task:
+  private[japi] def ofUnit(task: ScalaTask[Unit]): Task[Void] =
+    Task(task.as(null.asInstanceOf[Void]))
+
   private[japi] def apply[A](underlying: ScalaTask[A]): Task[A] = new Task(underlying)
 
   /** Returns `task`, which is one of Weir's Scala API, as a task for Java. */
@@ -154,6 +183,16 @@ object Task:
   def ofVoid(code: ThrowingRunnable): Task[Void] =
     Task(ScalaTask.delay { code.run(); null.asInstanceOf[Void] })
 
+  /** As `of`, but a cancel does not interrupt `callable`: it waits for its end. */
+  def uninterruptible[A](callable: Callable[? <: A]): Task[A] =
+    Task(ScalaTask.uninterruptible[A](callable.call()))
+
+  /** As `of`, on a thread of the operating system: for native code, which would otherwise block a
+    * carrier of virtual threads.
+    */
+  def onPlatformThread[A](callable: Callable[? <: A]): Task[A] =
+    Task(ScalaTask.onPlatformThread[A](callable.call()))
+
   /** Returns `value`. */
   def pure[A](value: A): Task[A] = Task(ScalaTask.pure(value))
 
@@ -165,7 +204,7 @@ object Task:
 
   /** Waits for `duration` from the time it runs. Blocks no thread. */
   def sleep(duration: Duration): Task[Void] =
-    Task(ScalaTask.sleep(Durations.of(duration)).as(null.asInstanceOf[Void]))
+    ofUnit(ScalaTask.sleep(Durations.of(duration)))
 
   /** Never ends. It can be cancelled. */
   def never[A](): Task[A] = Task(ScalaTask.never)
@@ -199,8 +238,25 @@ object Task:
       .map(_.asJava)
   )
 
-  /** Runs `tasks` concurrently and returns the value of the one that ends first, once the others
-    * have been cancelled.
+  /** Runs the task that `f` returns for each item, one after the other, and returns their values.
+    * **Fails** with the first error; the rest is not run then.
+    */
+  def traverse[A, B](
+      items: java.lang.Iterable[? <: A],
+      f: Function[? >: A, Task[B]]
+  ): Task[JavaList[B]] = Task(
+    ScalaTask.defer(ScalaTask.traverse(items.asScala.toVector)(a => f(a).asScala)).map(_.asJava)
+  )
+
+  /** Runs `tasks` concurrently and returns the value of the first one that succeeds, once the
+    * others have been cancelled. **Fails** if none succeeds, with the first error; later ones are
+    * suppressed under it.
+    */
+  def firstSuccess[A](tasks: java.lang.Iterable[Task[A]]): Task[A] =
+    Task(ScalaTask.defer(ScalaTask.firstSuccess(tasks.asScala.map(_.asScala))))
+
+  /** Runs `tasks` concurrently and returns the value of the one that ends first, also if that is an
+    * error, once the others have been cancelled.
     */
   def raceAll[A](tasks: java.lang.Iterable[Task[A]]): Task[A] =
     Task(ScalaTask.defer(ScalaTask.raceAll(tasks.asScala.map(_.asScala))))

@@ -36,6 +36,84 @@ final class JavaApiUser {
     return seen;
   }
 
+  static List<Object> moreTasks() throws Exception {
+    List<Object> seen = new ArrayList<>();
+    Task<Integer> one = Task.of(() -> 1);
+    Task<Integer> failing = Task.fail(new IOException("none"));
+    seen.add(failing.orElse(one).runSync());
+    Outcome<Integer> failed = failing.attempt().runSync();
+    seen.add(failed.isFailed() + " " + failed.error().get().getMessage());
+    seen.add(one.attempt().map(Outcome::isSucceeded).runSync());
+    seen.add(Task.firstSuccess(List.of(failing, Task.<Integer>never(), one)).runSync());
+    seen.add(Task.traverse(List.of(1, 2, 3), n -> Task.of(() -> -n)).runSync());
+    Task<String> used =
+        one.bracket(n -> Task.pure("used " + n), n -> Task.ofVoid(() -> seen.add("released " + n)));
+    seen.add(used.runSync());
+    one.guaranteeCase(end -> Task.ofVoid(() -> seen.add("ended with " + end.get()))).runSync();
+    seen.add(Task.uninterruptible(() -> "whole").runSync());
+    seen.add(Task.onPlatformThread(() -> Thread.currentThread().isVirtual()).runSync());
+    Fiber<Integer> fiber = one.start().runSync();
+    seen.add(fiber.outcome().runSync().get());
+    Fiber<Integer> endless = Task.<Integer>never().start().runSync();
+    endless.cancel();
+    seen.add(endless.outcome().runSync().isCancelled());
+    return seen;
+  }
+
+  // ---- between fibers ----
+
+  static List<Object> primitives() throws Exception {
+    List<Object> seen = new ArrayList<>();
+
+    Queue<String> queue = Queue.<String>bounded(2).named("java queue");
+    seen.add(queue.offerAll(List.of("a", "b")).andThen(queue.tryOffer("c")).runSync());
+    seen.add(queue.take().runSync() + queue.tryTake().runSync() + queue.tryTake().runSync());
+    seen.add(queue.offer("d").andThen(queue.size()).runSync());
+    seen.add(queue.takeBetween(1, 5).runSync());
+    Queue<Integer> latest = Queue.sliding(1);
+    seen.add(latest.offerAll(List.of(1, 2)).andThen(latest.take()).runSync());
+
+    Channel<Integer> channel = Channel.bounded(4);
+    seen.add(channel.send(1).andThen(channel.trySend(2)).andThen(channel.close()).runSync());
+    seen.add(channel.stream().toList().runSync());
+    seen.add(channel.isClosed().runSync());
+    try {
+      channel.send(3).runSync();
+    } catch (weir.ChannelClosed e) {
+      seen.add("closed");
+    }
+
+    Semaphore permits = Semaphore.of(2);
+    seen.add(permits.withPermit(permits.available()).runSync());
+    seen.add(permits.withPermits(2, permits.available()).runSync());
+
+    RateLimiter limiter = RateLimiter.of(1, Duration.ofHours(1));
+    seen.add(limiter.limit(limiter.tryAcquire()).runSync());
+
+    Cache<Integer, String> cache = Cache.of(10, Duration.ofHours(1));
+    seen.add(cache.get(1, n -> Task.pure("loaded " + n)).runSync());
+    seen.add(cache.get(1, n -> Task.fail(new IOException())).runSync());
+    seen.add(cache.invalidate(1).andThen(cache.getIfPresent(1)).runSync());
+
+    Resource<String> parser = Resource.make(() -> "parser", p -> seen.add(p + " released"));
+    seen.add(
+        Pool.of(parser, 1)
+            .useTask(pool -> pool.use(String::length).andThen(pool.useTask(Task::pure)))
+            .runSync());
+
+    CircuitBreaker breaker = CircuitBreaker.of(1, Duration.ofHours(1));
+    breaker.protect(Task.fail(new IOException("down"))).attempt().runSync();
+    seen.add(breaker.isOpen().runSync());
+    Outcome<Integer> refused = breaker.protect(Task.of(() -> 1)).attempt().runSync();
+    seen.add(refused.error().get().getClass().getSimpleName());
+
+    TaskLocal<String> user = TaskLocal.of("nobody");
+    seen.add(user.locally("ann", Task.of(user::current)).runSync());
+    seen.add(user.set("bob").andThen(user.get()).runSync());
+    seen.add(user.get().runSync());
+    return seen;
+  }
+
   static List<Object> errors() throws Exception {
     List<Object> seen = new ArrayList<>();
     Task<String> failing =

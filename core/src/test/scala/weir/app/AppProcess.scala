@@ -7,14 +7,18 @@ import scala.jdk.CollectionConverters.*
 import sun.misc.Signal
 import weir.WeirSuite
 
-/** `AppUnderTest` in a JVM of its own, to which signals are sent. */
-final class AppProcess(scenario: String, deadlineMillis: Long) extends AutoCloseable:
+/** `AppUnderTest`, or another program, in a JVM of its own, to which signals are sent. */
+final class AppProcess(
+    scenario: String,
+    deadlineMillis: Long,
+    program: String = "weir.app.AppUnderTest"
+) extends AutoCloseable:
   private val errors = Files.createTempFile("weir-app", ".txt")
   private val process =
     val java = ProcessHandle.current().info().command().orElse("java")
     val command =
       (java +: WeirSuite.quickStart) ++ Seq(s"-DdeadlineMillis=$deadlineMillis", "-cp") ++
-        Seq(System.getProperty("java.class.path"), "weir.app.AppUnderTest", scenario)
+        Seq(System.getProperty("java.class.path"), program, scenario)
     ProcessBuilder(command.asJava).redirectError(errors.toFile).start()
   private val lines = BufferedReader(InputStreamReader(process.getInputStream))
 

@@ -18,6 +18,21 @@ class JavaApiSuite extends WeirSuite:
         List("[1, 4, 9]", "1", "1")
     )
 
+  test("more of tasks"):
+    assertEquals(
+      texts(JavaApiUser.moreTasks()),
+      List("1", "true none", "true", "1", "[-1, -2, -3]", "released 1", "used 1", "ended with 1") ++
+        List("whole", "false", "1", "true")
+    )
+
+  test("queues, channels, permits, limits, caches, pools, breakers and locals"):
+    assertEquals(
+      texts(JavaApiUser.primitives()),
+      List("false", "aOptional[b]Optional.empty", "1", "[d]", "2", "true", "[1, 2]", "true") ++
+        List("closed", "1", "0", "false", "loaded 1", "loaded 1", "Optional.empty") ++
+        List("parser released", "parser", "true", "CircuitOpen", "ann", "bob", "nobody")
+    )
+
   test("errors, retries and finalizers"):
     assertEquals(
       texts(JavaApiUser.errors()),

@@ -18,7 +18,8 @@ class CorePackagesSuite extends munit.FunSuite:
       Set("trace"),
       Set("sync", "group"),
       Set("task", "stream"),
-      Set("app", "japi")
+      Set("app"),
+      Set("japi")
     )
   )
 

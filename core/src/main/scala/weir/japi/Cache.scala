@@ -1,0 +1,46 @@
+package weir.japi
+
+import java.time.Duration
+import java.util.Optional
+import java.util.function.Function
+import scala.jdk.OptionConverters.*
+import weir.std.Cache as ScalaCache
+
+/** Keeps the values that were loaded for keys. Fibers that ask for one key at the same time share
+  * one load.
+  */
+final class Cache[K, V] private (underlying: ScalaCache[K, V]):
+
+  /** Returns the value that is kept for `key`. If there is none, runs the task that `load` returns
+    * for it, keeps its value, and returns that. **Fails** with the error of the load, and keeps
+    * nothing then.
+    */
+  def get(key: K, load: Function[? >: K, Task[V]]): Task[V] =
+    Task(underlying.get(key)(weir.Task.defer(load(key).asScala)))
+
+  /** Returns the value that is kept for `key`, if there is one. */
+  def getIfPresent(key: K): Task[Optional[V]] = Task(underlying.getIfPresent(key).map(_.toJava))
+
+  /** Removes the value of `key`. A load that is under way is not kept. */
+  def invalidate(key: K): Task[Void] = Task.ofUnit(underlying.invalidate(key))
+
+  /** Removes all values. */
+  def invalidateAll(): Task[Void] = Task.ofUnit(underlying.invalidateAll)
+
+  /** Returns the number of values. */
+  def size(): Task[Integer] = Task(underlying.size.map(Int.box))
+
+  /** Names this cache, for `WeirRuntime.metrics`. Returns this cache. */
+  def named(name: String): Cache[K, V] =
+    underlying.named(name): Unit
+    this
+
+object Cache:
+  /** Makes a cache of at most `maxSize` values, which removes those that were not used for longest.
+    */
+  def of[K, V](maxSize: Int): Cache[K, V] =
+    new Cache(ScalaCache.unsafe[K, V](maxSize = maxSize))
+
+  /** As `of`, where a value is kept for `expireAfter` from the end of its load. */
+  def of[K, V](maxSize: Int, expireAfter: Duration): Cache[K, V] =
+    new Cache(ScalaCache.unsafe[K, V](Durations.of(expireAfter), maxSize))

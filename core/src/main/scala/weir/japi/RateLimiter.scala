@@ -1,0 +1,31 @@
+package weir.japi
+
+import java.time.Duration
+import weir.std.RateLimiter as ScalaRateLimiter
+
+/** Lets no more than a number of tasks begin in a time. */
+final class RateLimiter private (underlying: ScalaRateLimiter):
+
+  /** Runs `task` as soon as there is a permit, and returns its value. **Waits** in the order in
+    * which fibers ask.
+    */
+  def limit[A](task: Task[A]): Task[A] = Task(underlying.limit(task.asScala))
+
+  /** Takes a permit. **Waits** for one. */
+  def acquire(): Task[Void] = Task.ofUnit(underlying.acquire)
+
+  /** Takes a permit and returns true if there is one; returns false otherwise. */
+  def tryAcquire(): Task[java.lang.Boolean] = Task(underlying.tryAcquire.map(Boolean.box))
+
+  /** Names this limiter, for `WeirRuntime.metrics`. Returns this limiter. */
+  def named(name: String): RateLimiter =
+    underlying.named(name): Unit
+    this
+
+object RateLimiter:
+  /** Makes a limiter of `permits` permits in each `per`, evenly spread. */
+  def of(permits: Int, per: Duration): RateLimiter = of(permits, per, 1)
+
+  /** As `of`, where up to `burst` permits may be taken at once after a pause. */
+  def of(permits: Int, per: Duration, burst: Int): RateLimiter =
+    new RateLimiter(ScalaRateLimiter.unsafe(permits, Durations.of(per), burst))
