@@ -10,7 +10,7 @@ import ServerLog.Event
 /** Scripts with commands of psql, applied to a server, send and print what psql did.
   *
   * Those that no answer of the server decides are run in the long tier: `RecordedCasesSuite` has
-  * them without a server.
+  * them without a server. The suite takes about 7 s, since it starts a server whose log it reads.
   */
 class RecordedRunsSuite extends WeirSuite:
   private val database = "recorded_runs"
