@@ -603,7 +603,8 @@ lazy val lab = project
 
 lazy val bench = project
   .in(file("lab/bench"))
-  .dependsOn(core, cats, fs2Interop, lab, postgres, postgresQueue, kafka, testkit % "test->test")
+  .dependsOn(core, cats, fs2Interop, http, lab, postgres, postgresQueue, kafka)
+  .dependsOn(testkit % "test->test")
   .enablePlugins(JmhPlugin)
   .settings(name := "weir-bench", publish / skip := true)
   .settings(testSettings)

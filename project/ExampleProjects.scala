@@ -51,7 +51,7 @@ object ExampleProjects {
       Classpaths.publishOrSkip(publishForExamples / publishConfiguration, publish / skip).value
   )
 
-  private val all = Seq("java", "crawler", "http4s", "script")
+  val all = Seq("java", "crawler", "http4s", "service", "script")
 
   private def repository(folder: File): File = folder / "repository"
 
@@ -92,10 +92,11 @@ private final class ExampleProjects(root: File, folder: File, version: String) {
     val started = System.nanoTime
     name match {
       case "java" => maven()
-      case "crawler" | "http4s" => sbt(root / "examples" / name)
+      case "crawler" | "http4s" | "service" => sbt(root / "examples" / name)
       case "script" => script(root / "examples" / name / "ten-pages.scala")
       case other =>
-        sys.error(s"there is no example $other. The examples are java, crawler, http4s, script.")
+        val names = ExampleProjects.all.mkString(", ")
+        sys.error(s"there is no example $other. The examples are $names.")
     }
     println(s"examples/$name: passed in ${(System.nanoTime - started) / 1000000000} s")
   }

@@ -46,6 +46,34 @@ class HttpServerDrainSuite extends HttpSuite:
         connection.close()
     }
 
+  test("a request over a connection that was open already is answered while others drain"):
+    val go = Deferred.unsafe[Unit]
+    val running = CountDownLatch(1)
+    val handler = (request: Request) =>
+      if request.path == "/waits" then
+        Task(running.countDown()) >> go.get.as(Response.text("waited"))
+      else ok(request)
+    releasing(handler, ServerSettings(drainTimeout = 1.minute)) { (port, release) =>
+      val (first, second) = (RawConnection(port), RawConnection(port))
+      assertEquals(second.get("/").body, "ok")
+      first.send("GET /waits HTTP/1.1\nHost: h\n\n")
+      await(running)
+      release()
+      eventually("no connection is taken") {
+        try
+          RawConnection(port).close()
+          false
+        catch case _: java.io.IOException => true
+      }
+      val response = second.get("/")
+      assertEquals(response.body, "ok")
+      assertEquals(response.headers.get("connection"), Some("close"))
+      go.complete(()).runSync(): Unit
+      assertEquals(first.response().body, "waited")
+      first.close()
+      second.close()
+    }
+
   test("requests that are late are cancelled and answered with 503, or aborted in their body"):
     val cancelled = CountDownLatch(2)
     val running = CountDownLatch(2)
@@ -70,7 +98,7 @@ class HttpServerDrainSuite extends HttpSuite:
     }
 
   test("readiness turns off first, while requests are still taken"):
-    releasing(ok, ServerSettings(drainDelay = 2.seconds)) { (port, release) =>
+    releasing(ok, ServerSettings(drainDelay = 1500.millis)) { (port, release) =>
       connected(port) { connection =>
         assertEquals(connection.get("/ready").status, 200)
         release()

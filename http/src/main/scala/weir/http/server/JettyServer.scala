@@ -48,13 +48,19 @@ private[http] final class JettyServer private (
         _ <- Task.delay { requests.isDraining = true }
         _ <- Task.sleep(settings.drainDelay)
         _ <- Task.delay(connector.shutdown())
-        _ <- requests.drain(settings.drainTimeout)
+        _ <- requests.drain(
+          settings.drainTimeout,
+          hasConnections = !connector.getConnectedEndPoints.isEmpty
+        )
       yield ()
     draining.guarantee(stop)
 
 private[http] object JettyServer:
-  /** Threads of the selectors and of the acceptor, and some for callbacks. */
-  private val platformThreads = 8
+  /** The threads that read connections and parse requests. */
+  private def selectors: Int = (Runtime.getRuntime.availableProcessors / 2).max(1)
+
+  /** Those of the acceptor and of callbacks. */
+  private val otherThreads = 7
 
   private val backlog = 1024
 
@@ -73,7 +79,7 @@ private[http] object JettyServer:
 
   private def start(port: Int, requests: Requests): JettyServer =
     val settings = requests.settings
-    val threads = QueuedThreadPool(platformThreads, 4)
+    val threads = QueuedThreadPool(selectors + otherThreads, 4)
     threads.setName("weir-http")
     threads.setDaemon(true)
     threads.setReservedThreads(0)
@@ -111,7 +117,7 @@ private[http] object JettyServer:
       server: Server,
       configuration: HttpConfiguration,
       headerTimeout: FiniteDuration
-  ) extends ServerConnector(server, 1, -1, HttpConnectionFactory(configuration)):
+  ) extends ServerConnector(server, 1, selectors, HttpConnectionFactory(configuration)):
 
     override protected def newEndPoint(
         channel: SocketChannel,

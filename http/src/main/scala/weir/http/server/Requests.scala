@@ -1,18 +1,13 @@
 package weir.http.server
 
 import java.util.concurrent.ConcurrentHashMap
-import java.util.concurrent.atomic.AtomicInteger
+import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
 import org.eclipse.jetty.server.Request as JettyRequest
 import scala.concurrent.duration.FiniteDuration
 import weir.http.{Request, Response, ServerSettings}
-import weir.{Deferred, Task, WeirRuntime}
+import weir.{Task, WeirRuntime}
 
-/** The requests in flight, and the drain that waits for them.
-  *
-  *   - **The race that we fear**: the last request ends as the drain begins, and nobody says so.
-  *     `ended` lowers `count`, then reads `isWaiting`. `awaitNone` sets `isWaiting`, then reads
-  *     `count`. One of the two sees the other, and `none` is completed once.
-  */
+/** The requests in flight, and the drain that waits for them. */
 private[server] final class Requests(
     val settings: ServerSettings,
     val handler: Request => Task[Response],
@@ -24,8 +19,7 @@ private[server] final class Requests(
   // shared
   private val count = AtomicInteger()
   private val exchanges = ConcurrentHashMap.newKeySet[Exchange]()
-  private val none = Deferred.unsafe[Boolean]
-  @volatile private var isWaiting = false
+  private val begunCount = AtomicLong()
 
   /** True from the beginning of the release. */
   @volatile var isDraining: Boolean = false
@@ -40,9 +34,11 @@ private[server] final class Requests(
     if isClosed then Requests.stopping
     else if in.getLength > settings.bodyLimitBytes then tooLong
     else if count.incrementAndGet() > settings.requestLimit then
-      lower()
+      count.decrementAndGet(): Unit
       Requests.busy
-    else null
+    else
+      begunCount.incrementAndGet(): Unit
+      null
 
   private val tooLong =
     Response.text(s"The body has more than ${settings.bodyLimitBytes} bytes.\n", 413)
@@ -51,10 +47,7 @@ private[server] final class Requests(
 
   def ended(exchange: Exchange): Unit =
     exchanges.remove(exchange): Unit
-    lower()
-
-  private def lower(): Unit =
-    if count.decrementAndGet() == 0 && isWaiting then complete(true)
+    count.decrementAndGet(): Unit
 
   /** Counts and logs a request. */
   def served(in: JettyRequest, status: Int, sentBytes: Long): Unit =
@@ -62,24 +55,38 @@ private[server] final class Requests(
     figures.served(status, nanos)
     log.served(in, status, sentBytes, nanos)
 
-  /** Waits until no request is in flight; after `limit`, cancels those that are, and waits for
-    * their finalizers. From then on, no request is taken.
+  /** Waits until no request is in flight, nor is under way over a connection; after `limit`, cancels
+    * those that are in flight, and waits for their finalizers. From then on, no request is taken.
     */
-  def drain(limit: FiniteDuration): Task[Unit] =
+  def drain(limit: FiniteDuration, hasConnections: => Boolean): Task[Unit] =
     for
-      timer <- Task.sleep(limit).flatMap(_ => none.complete(false)).start
-      _ <- Task.delay {
-        isWaiting = true
-        if count.get == 0 then complete(true)
-      }
-      areOver <- none.get
-      _ <- timer.cancel
+      now <- Task.monotonic
+      _ <- untilQuiet(now + limit, begunCount.get, now, hasConnections)
       _ <- Task.delay { isClosed = true }
-      _ <- if areOver then Task.unit else cancelAll
+      _ <- cancelAll
     yield ()
 
-  private def complete(areOver: Boolean): Unit =
-    none.complete(areOver).runSync()(using runtime): Unit
+  /** Waits until `end`, or until nothing has been in flight and nothing has begun for a while. A
+    * connection may have been accepted whose request was not read yet.
+    *
+    * @param begun
+    *   the number of requests that had begun at the time `since`
+    */
+  private def untilQuiet(
+      end: FiniteDuration,
+      begun: Long,
+      since: FiniteDuration,
+      hasConnections: => Boolean
+  ): Task[Unit] = Task.monotonic.flatMap { now =>
+    val isIdle = count.get == 0 && begunCount.get == begun
+    if now >= end || isIdle && (now - since >= Requests.quiet || !hasConnections) then Task.unit
+    else
+      Task
+        .sleep(Requests.pause)
+        .flatMap(_ =>
+          untilQuiet(end, begunCount.get, if isIdle then since else now, hasConnections)
+        )
+  }
 
   /** Cancels all, and those that were taken just before `isClosed`. */
   private def cancelAll: Task[Unit] = Task.defer {
@@ -100,3 +107,6 @@ private[server] object Requests:
     Response.text("The server is stopping.\n", 503).withHeader("Retry-After", "1")
 
   private val pause = 5.millis
+
+  /** The time for which nothing begins, at the end of a drain. */
+  private val quiet = 100.millis

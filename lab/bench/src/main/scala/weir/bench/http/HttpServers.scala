@@ -1,0 +1,126 @@
+package weir.bench.http
+
+import cats.effect.unsafe.implicits.global
+import cats.effect.IO
+import com.comcast.ip4s.{Port, ipv4}
+import com.sun.net.httpserver.HttpServer as JdkServer
+import java.net.InetSocketAddress
+import java.nio.ByteBuffer
+import java.util.concurrent.Executors
+import org.eclipse.jetty.http.HttpHeader
+import org.eclipse.jetty.io.Content
+import org.eclipse.jetty.server.{Handler, Request, Response, Server, ServerConnector}
+import org.eclipse.jetty.util.Callback
+import org.eclipse.jetty.util.thread.QueuedThreadPool
+import org.http4s.ember.server.EmberServerBuilder
+import org.http4s.{HttpApp, Response as IOResponse}
+import weir.http.{Body, HttpServer, Response as WeirResponse}
+import weir.{Stream, Task}
+
+/** Servers with the same three answers: `/hello`, `/json`, and `/bytes` with 100 MB. Starts one of
+  * them, prints its port, and serves until its input ends.
+  */
+object HttpServers:
+  private val hello = "hello, world".getBytes
+  private val json = """{"id":7,"name":"a name","tags":["a","b","c"],"total":12.5}""".getBytes
+  private val block = Array.fill(65536)('x'.toByte)
+  private val blocks = 1600
+  private val allBytes = block.length.toLong * blocks
+
+  def main(args: Array[String]): Unit =
+    val port = args(0) match
+      case "weir" => weirServer()
+      case "jetty" => jettyServer()
+      case "jdk" => jdkServer()
+      case "ember" => emberServer()
+    println(port)
+    while System.in.read() >= 0 do ()
+    System.exit(0)
+
+  private def weirServer(): Int =
+    val body = Stream.range(0, blocks).map(_ => block)
+    val (server, _) = HttpServer
+      .serve(0) { request =>
+        Task.pure(request.path match
+          case "/hello" => WeirResponse.text("hello, world")
+          case "/json" => WeirResponse.json(json)
+          case _ => WeirResponse(200, body = Body.stream(body, Some(allBytes))))
+      }
+      .allocated
+      .runSync()
+    server.port
+
+  private def jettyServer(): Int =
+    val threads = QueuedThreadPool(8, 4)
+    threads.setReservedThreads(0)
+    val server = Server(threads)
+    val connector = ServerConnector(server)
+    connector.setHost("localhost")
+    server.addConnector(connector)
+    server.setHandler(
+      new Handler.Abstract.NonBlocking:
+        def handle(request: Request, response: Response, callback: Callback): Boolean =
+          def answer(bytes: Array[Byte], contentType: String): Unit =
+            response.getHeaders.put(HttpHeader.CONTENT_TYPE, contentType): Unit
+            response.getHeaders.put(HttpHeader.CONTENT_LENGTH, bytes.length.toLong): Unit
+            response.write(true, ByteBuffer.wrap(bytes), callback)
+          request.getHttpURI.getPath match
+            case "/hello" => answer(hello, "text/plain")
+            case "/json" => answer(json, "application/json")
+            case _ =>
+              response.getHeaders.put(HttpHeader.CONTENT_LENGTH, allBytes): Unit
+              val parts = Array.fill(blocks)(ByteBuffer.wrap(block).slice())
+              Content.copy(Content.Source.from(parts*), response, callback)
+          true
+    )
+    server.start()
+    connector.getLocalPort
+
+  private def jdkServer(): Int =
+    val server = JdkServer.create(InetSocketAddress("localhost", 0), 1024)
+    server.setExecutor(Executors.newVirtualThreadPerTaskExecutor())
+    def answer(path: String, bytes: Array[Byte], contentType: String): Unit =
+      server.createContext(
+        path,
+        exchange =>
+          exchange.getResponseHeaders.set("Content-Type", contentType)
+          exchange.sendResponseHeaders(200, bytes.length)
+          exchange.getResponseBody.write(bytes)
+          exchange.close()
+      ): Unit
+    answer("/hello", hello, "text/plain")
+    answer("/json", json, "application/json")
+    server.createContext(
+      "/bytes",
+      exchange =>
+        exchange.sendResponseHeaders(200, allBytes)
+        for _ <- 0 until blocks do exchange.getResponseBody.write(block)
+        exchange.close()
+    ): Unit
+    server.start()
+    server.getAddress.getPort
+
+  private def emberServer(): Int =
+    val body =
+      fs2.Stream.emits(0 until blocks).flatMap(_ => fs2.Stream.chunk(fs2.Chunk.array(block)))
+    val app = HttpApp[IO](request =>
+      IO.pure(request.uri.path.renderString match
+        case "/hello" => IOResponse[IO]().withEntity("hello, world")
+        case "/json" => IOResponse[IO]().withEntity(json)
+        case _ =>
+          IOResponse[IO](
+            body = body,
+            headers = org.http4s.Headers(
+              org.http4s.headers.`Content-Length`.unsafeFromLong(allBytes)
+            )
+          ))
+    )
+    val (server, _) = EmberServerBuilder
+      .default[IO]
+      .withHost(ipv4"127.0.0.1")
+      .withPort(Port.fromInt(0).get)
+      .withHttpApp(app)
+      .build
+      .allocated
+      .unsafeRunSync()
+    server.address.getPort
