@@ -55,8 +55,9 @@ private[server] final class Requests(
     figures.served(status, nanos)
     log.served(in, status, sentBytes, nanos)
 
-  /** Waits until no request is in flight, nor is under way over a connection; after `limit`, cancels
-    * those that are in flight, and waits for their finalizers. From then on, no request is taken.
+  /** Waits until no request is in flight, nor is under way over a connection. After `limit`,
+    * cancels those that are in flight, and waits for their finalizers. From then on, no request is
+    * taken.
     */
   def drain(limit: FiniteDuration, hasConnections: => Boolean): Task[Unit] =
     for
