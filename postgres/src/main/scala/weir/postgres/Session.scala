@@ -115,14 +115,10 @@ final class Session private (
 
   /** Executes the statements that `source` returns, one after the other, until it returns none. It
     * is asked on the thread that reads the results. **Fails** with what `source` throws.
-    *
-    * That is a thread of the system: a virtual one that waits for each result costs three
-    * hand-overs between threads.
     */
-  private[postgres] def exchange(source: Exchange.Source): Task[Unit] = calling(isLong = true) {
-    call =>
-      forgetLastError()
-      simple.exchange(source, () => call.isCancelled)
+  private[postgres] def exchange(source: Exchange.Source): Task[Unit] = calling { call =>
+    forgetLastError()
+    simple.exchange(source, () => call.isCancelled)
   }
 
   /** Nothing, once the server has agreed to a `COPY … FROM STDIN`. */
@@ -192,25 +188,21 @@ final class Session private (
     open
 
   /** Runs `send` as a cancellable call of the driver, with its errors as `ServerError`s. */
-  private def onServer[A](send: => A): Task[A] = calling(isLong = false)(_ => send)
+  private def onServer[A](send: => A): Task[A] = calling(_ => send)
 
-  /** @param isLong
-    *   true if the call waits for the server often: then it gets a thread of the system
-    */
-  private def calling[A](isLong: Boolean)(send: DriverCall => A): Task[A] = Task.defer {
+  private def calling[A](send: DriverCall => A): Task[A] = Task.defer {
     if connectionLost then Task.fail(gone)
     else
       val call = DriverCall(connection, graceMillis)
-      def run() =
-        val result =
-          try Right(call.run(send(call)))
-          catch case error: SQLException => Left(placed(error))
-        dispatcher.tellWaiting()
-        result.fold(throw _, identity)
-      val running =
-        if isLong then Task.uncancelable(_ => Task.onPlatformThread(run()))
-        else Task.uninterruptible(run())
-      running.cancelable(call.cancel)
+      DriverCall
+        .onThread {
+          val result =
+            try Right(call.run(send(call)))
+            catch case error: SQLException => Left(placed(error))
+          dispatcher.tellWaiting()
+          result.fold(throw _, identity)
+        }
+        .cancelable(call.cancel)
   }
 
   /** Returns the server's error with this body. */

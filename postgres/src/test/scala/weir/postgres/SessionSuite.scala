@@ -24,6 +24,17 @@ class SessionSuite extends ServerSuite:
       }
     }
 
+  over("its calls run on threads of the system"): (_, url) =>
+    var wasVirtual = Option.empty[Boolean]
+    ScriptConnection
+      .open(url)
+      .use { connection =>
+        val session = Session(connection, _ => wasVirtual = Some(Thread.currentThread.isVirtual))
+        session.run("DO $$BEGIN RAISE WARNING 'w'; END$$")
+      }
+      .runSync(): Unit
+    assertEquals(wasVirtual, Some(false))
+
   over("a COPY says how many rows it has added, and the connection goes on"): (_, url) =>
     withSession(url) { (connection, session) =>
       Task.direct {

@@ -46,12 +46,11 @@ object Main:
   )
 
   /** Returns the command that `args` begin with. If they begin with none, returns all that are on
-    * the class path, which takes picocli some milliseconds each; but `--version` needs none.
+    * the class path, which takes picocli some milliseconds each.
     */
   private def commands(args: Seq[String]): Seq[AnyRef] =
     val named = args.headOption.flatMap(name => table.collectFirst { case (`name`, of) => of })
-    if args == Seq("--version") || args == Seq("-V") then Nil
-    else named.flatMap(command).map(Seq(_)).getOrElse(table.flatMap((_, of) => command(of)))
+    named.flatMap(command).map(Seq(_)).getOrElse(table.flatMap((_, of) => command(of)))
 
   private def command(className: String): Option[AnyRef] =
     try Some(Class.forName(className).getConstructor().newInstance().asInstanceOf[AnyRef])
@@ -70,6 +69,12 @@ object Main:
     * line about an error in `args` (1 for `weir sql`).
     */
   def run(args: Seq[String], out: PrintWriter, err: PrintWriter): Int =
+    if args == Seq("--version") || args == Seq("-V") then
+      out.println(version) // picocli alone takes as long as the rest of the start
+      ExitCode.OK
+    else runCommand(args, out, err)
+
+  private def runCommand(args: Seq[String], out: PrintWriter, err: PrintWriter): Int =
     val line = new CommandLine(new Weir)
     commands(args).foreach(line.addSubcommand)
     line.getSubcommands.values.forEach(addHelp)
@@ -132,6 +137,8 @@ object Main:
   private class Weir
 
   private class Version extends IVersionProvider:
-    def getVersion: Array[String] =
-      val version = Option(classOf[Version].getPackage.getImplementationVersion)
-      Array(s"weir ${version.getOrElse("(not from a jar)")}")
+    def getVersion: Array[String] = Array(version)
+
+  private def version: String =
+    val known = Option(getClass.getPackage.getImplementationVersion)
+    s"weir ${known.getOrElse("(not from a jar)")}"

@@ -12,7 +12,7 @@ import weir.postgres.{PostgresUrl, ScriptConnection, ServerError}
 private[postgres] object Connecting:
 
   def resource(url: PostgresUrl): Resource[ScriptConnection] =
-    Resource.makeFull(poll => poll(connect(url)))((connection, _) => Task(close(connection)))
+    Resource.makeFull(poll => poll(connect(url)))((connection, _) => closed(connection))
 
   /** A cancel closes the socket, which ends the attempt; a connection that was opened nevertheless
     * is closed.
@@ -27,8 +27,8 @@ private[postgres] object Connecting:
       url.addresses
     )
     val made = AtomicReference[ScriptConnection | Null]()
-    Task
-      .uninterruptible {
+    DriverCall
+      .onThread {
         opening.register()
         try
           val jdbc = org.postgresql.Driver().connect(url.jdbc, propertiesOf(url, opening.key))
@@ -42,9 +42,9 @@ private[postgres] object Connecting:
         finally opening.finish(): Unit
       }
       .cancelable(Task(opening.abort()))
-      .onCancel(Task.uninterruptible {
+      .onCancel(Task.defer {
         val connection = made.get
-        if connection ne null then close(connection)
+        if connection ne null then closed(connection) else Task.unit
       })
   }
 
@@ -62,10 +62,11 @@ private[postgres] object Connecting:
     val text = Option(properties).map(PGProperty.CONNECT_TIMEOUT.getOrDefault(_))
     text.flatMap(_.toLongOption).fold(0L)(_.max(0) * 1000)
 
-  private def close(connection: ScriptConnection): Unit =
+  private def closed(connection: ScriptConnection): Task[Unit] = DriverCall.onThread {
     try connection.jdbc.close()
     catch case _: SQLException => () // it was lost before, which has been reported
     finally connection.abort()
+  }
 
   private def propertiesOf(url: PostgresUrl, key: String): Properties =
     val properties = Properties()

@@ -41,7 +41,8 @@ private[postgres] final class DriverCall(connection: ScriptConnection, graceMill
     cancelled = true
     if !state.compareAndSet(State.Waiting, State.Ended) && state.get == State.Running then
       val deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(graceMillis)
-      val request = Thread.ofVirtual().name("weir-cancel-request").start(() => sendRequest())
+      val request =
+        Thread.ofPlatform().daemon().name("weir-cancel-request").start(() => sendRequest())
       val hasEnded = ended.await(graceMillis, TimeUnit.MILLISECONDS)
       val isOver = request.join(java.time.Duration.ofNanos((deadline - System.nanoTime()) max 1L))
       if !hasEnded || !isOver then connection.abort()
@@ -58,6 +59,14 @@ private[postgres] object DriverCall:
     * dump.
     */
   val GraceMillis = 8000L
+
+  /** Returns the result of `call`, which a cancel does not interrupt.
+    *
+    * It runs on a thread of the system. A virtual thread that waits for a socket costs three
+    * hand-overs between threads, and the JVM's thread that waits for it makes each exit of the
+    * process take 300 ms: the JVM waits so long for threads in native code.
+    */
+  def onThread[A](call: => A): Task[A] = Task.uncancelable(_ => Task.onPlatformThread(call))
 
   private enum State:
     case Waiting, Running, Ended

@@ -30,7 +30,7 @@ private[postgres] final class Lane(val connection: ScriptConnection, val session
     }
 
   /** Returns the rows of a query that is not the script's; a null is an empty string. */
-  def rows(sql: String): Task[Vector[Vector[String]]] = Task.uninterruptible {
+  def rows(sql: String): Task[Vector[Vector[String]]] = DriverCall.onThread {
     try Using.resource(connection.jdbc.createStatement())(statement => read(statement, sql))
     catch case error: SQLException => throw ServerError.of(error, null, connection.jdbc.isClosed)
   }

@@ -12,7 +12,7 @@ import java.nio.channels.{SelectionKey, SocketChannel}
 import java.nio.file.Path
 import java.util.concurrent.locks.ReentrantLock
 
-/** The two directions of a Unix domain socket. Blocking parks the virtual thread.
+/** The two directions of a Unix domain socket. On a thread of the system a read is one call of it.
   *
   * The bytes go through direct buffers of this object: the JDK would take one from a cache for each
   * call, and allocate a new one while a parked thread holds the cached one.

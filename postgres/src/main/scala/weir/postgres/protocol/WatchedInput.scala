@@ -42,7 +42,9 @@ private[postgres] final class WatchedInput(
       if begins then watched = true
       begins
     }
-    if begins then Thread.ofVirtual().name("weir-copy-watch").start(() => readUntilReady()): Unit
+    if begins then
+      val thread = Thread.ofPlatform().daemon().name("weir-copy-watch")
+      thread.start(() => readUntilReady()): Unit
 
   private def readUntilReady(): Unit =
     var goesOn = true
