@@ -43,15 +43,17 @@ object ContextHook:
     def isPending(hook: ContextHook | Null): Boolean =
       val context = now()
       val isSet = context ne root
-      if isSet && !(hook != null && follows(hook, context)) then
+      if isSet && !(hook != null && follows(hook)) then
         System.err.println(
           "weir: a task runs with a context of OpenTelemetry, which does not follow fibers: " +
             "spans will have wrong parents. Add the module weir-otel to the class path."
         )
       !isSet
 
-    /** Returns true if `hook` takes `context` from one thread to another. */
-    private def follows(hook: ContextHook, context: AnyRef): Boolean =
+    /** Returns true if `hook` takes a context from one thread to another. The Java agent returns a
+      * new object for the same context each time, so only the root is compared.
+      */
+    private def follows(hook: ContextHook): Boolean =
       val captured = hook.capture()
       val thread = Thread.ofVirtual().unstarted { () =>
         hook.install(captured)
@@ -59,7 +61,7 @@ object ContextHook:
       }
       thread.start()
       thread.join()
-      found eq context
+      found ne root
 
     @volatile private var found: AnyRef | Null = null
 

@@ -441,6 +441,10 @@ byId("tabs").addEventListener("keydown", event => {
 })
 byId("search").addEventListener("input", loadFibers)
 byId("sort").addEventListener("change", loadFibers)
+addEventListener("hashchange", () => {
+  const name = location.hash.slice(1)
+  if (pages.includes(name) && name !== page) go(name)
+})
 document.addEventListener("keydown", event => {
   const inField = ["INPUT", "SELECT"].includes(event.target.tagName)
   if (event.key === "Escape" && inField) event.target.blur()

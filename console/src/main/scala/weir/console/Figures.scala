@@ -60,7 +60,7 @@ private[console] final class Figures(
       share("elements"),
       math.min(1.0, share("worked") / parallelism),
       share("waited_for_input"),
-      share("waited_for_room"),
+      math.min(1.0, share("waited_for_room")),
       points("weir.stream.queued")
         .find(point => here.forall(point.attributes.contains))
         .map(_.value)
@@ -74,7 +74,10 @@ private[console] final class Figures(
         point <- metric.points if point.attributes.exists(_._1 == "name")
       yield
         val (kind, figure) = kindAndFigure(metric.name)
-        val rest = point.attributes.filter(_._1 != "name").map(_._2)
+        val rest = point.attributes.collect {
+          case ("for", value) => s"for $value"
+          case (other, value) if other != "name" => value
+        }
         (kind, attribute(point, "name")) ->
           ThingFigure(
             (figure +: rest).mkString(" "),

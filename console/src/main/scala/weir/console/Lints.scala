@@ -73,7 +73,10 @@ private[console] final class Lints(
     }
 
   private def waiting(thing: ThingFigures): Double =
-    thing.figures.filter(f => f.label == "waiting" || f.label == "waiting room").map(_.value).sum
+    thing.figures
+      .filter(f => f.label == "waiting" || f.label == "waiting for room")
+      .map(_.value)
+      .sum
 
   private def isStuckFull(moments: Vector[ThingFigures]): Boolean =
     moments.forall(m => m("capacity").exists(capacity => m("size").exists(_ >= capacity))) &&
@@ -148,7 +151,7 @@ private[console] final class Lints(
           "not-released",
           s"A fiber has waited for a permit for ${seconds(oldest)}${others(group)}",
           if oldest.holders.isEmpty then s"$about The permit may never be returned."
-          else s"$about The first of these fibers has it, and may never return it.",
+          else s"$about Fiber ${oldest.holders.head} has it, and may never return it.",
           (oldest.holders ++ group.entries.map(_.fiber)).take(namesShown)
         )
       )

@@ -23,7 +23,7 @@ private final class SleepWaiter(fiber: TaskFiber, val dueNanos: Long)
   override def isFound: Boolean = true
   override def awaited: Awaited = this
   def awaitedAs: String =
-    s"Task.sleep, due in ${DurationText(dueNanos - fiber.runtime.timers.nanoTime)}"
+    s"Task.sleep, due in ${DurationText(math.max(0, dueNanos - fiber.runtime.timers.nanoTime))}"
 
   override def abandon(): Unit = fiber.runtime.timers.remove(this): Unit
 

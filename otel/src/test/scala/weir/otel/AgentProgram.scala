@@ -1,5 +1,6 @@
 package weir.otel
 
+import io.opentelemetry.api.GlobalOpenTelemetry
 import io.opentelemetry.api.trace.Span
 import scala.concurrent.duration.*
 import weir.Task
@@ -25,7 +26,17 @@ object AgentProgram:
     }
     .span("request")
 
+  /** Runs a task where a context is current, as the handler of a server does. */
+  private def runInContext(): Unit =
+    val span = GlobalOpenTelemetry.getTracer("program").spanBuilder("outside").startSpan()
+    val scope = span.makeCurrent()
+    try traceId.runSync(): Unit
+    finally
+      scope.close()
+      span.end()
+
   def main(arguments: Array[String]): Unit =
+    runInContext()
     val requests = Task.parTraverse(1 to 200)(_ => request).runSync()
     val traces = requests.map(_._1).distinct.size
     val wrong = requests.map((own, steps) => steps.count(_ != own)).sum

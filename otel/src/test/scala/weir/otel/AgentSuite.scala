@@ -26,6 +26,7 @@ class AgentSuite extends WeirSuite:
     assert(process.waitFor(60, TimeUnit.SECONDS), "the program did not end in 60 s")
     assert(output.contains("200 requests, 200 traces, 0 spans in another's trace"), output)
     assertEquals(process.exitValue, 0, output)
+    assert(!output.contains("which does not follow fibers"), output)
 
   test("without the agent and without an OpenTelemetry, spans go nowhere and tasks run"):
     given Tracing = Tracing.global("test")
