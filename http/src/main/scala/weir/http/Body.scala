@@ -17,23 +17,40 @@ final class Body private (
 
     /** The number of bytes, if it is known before they are read. */
     val length: Option[Long],
-    private[http] val inMemory: Array[Byte] | Null
+    private[http] val inMemory: Array[Byte] | Null,
+
+    /** True if each run of the stream emits the same bytes. */
+    private[http] val isRepeatable: Boolean,
+    isOfResponse: Boolean = false
 ):
 
+  /** Returns this body, which may be sent more than once: by `ClientSettings.retry`, and after
+    * redirects. Bodies in memory may be in any case. Each run of the stream must emit the same
+    * bytes, as those of a file do, and those of a body that was received do not.
+    * {{{
+    * val upload = Body.stream(Stream.fromPath(path)).repeatable
+    * }}}
+    */
+  def repeatable: Body = new Body(stream, length, inMemory, isRepeatable = true, isOfResponse)
+
   /** Returns all bytes. **Waits** until the sender has sent them. **Fails** with a
-    * [[BodyTooLarge]], after which the rest is unread, if there are more than `limitBytes`.
+    * [[BodyTooLarge]], after which the rest is unread, if there are more than `limitBytes`: with a
+    * [[ResponseTooLarge]] if it is the body of a response that a client has received.
     */
   def bytes(limitBytes: Int = Body.usualLimitBytes): Task[Array[Byte]] =
     val known = inMemory
     if known != null && known.length <= limitBytes then Task.pure(known)
-    else if length.exists(_ > limitBytes) then Task.defer(Task.fail(BodyTooLarge(limitBytes)))
-    else Task.defer(Body.collect(stream, limitBytes))
+    else if length.exists(_ > limitBytes) then Task.defer(Task.fail(tooLarge(limitBytes)))
+    else Task.defer(Body.collect(stream, limitBytes, tooLarge))
 
   /** Returns all bytes as text. **Fails** as `bytes`. Bytes that are no text become `U+FFFD`. */
   def text(
       limitBytes: Int = Body.usualLimitBytes,
       charset: Charset = StandardCharsets.UTF_8
   ): Task[String] = bytes(limitBytes).map(String(_, charset))
+
+  private def tooLarge(limitBytes: Int): Throwable =
+    if isOfResponse then ResponseTooLarge(limitBytes) else BodyTooLarge(limitBytes)
 
 object Body:
   private inline val usualLimitBytes = 10_485_760
@@ -42,30 +59,44 @@ object Body:
   val empty: Body = apply(Array.emptyByteArray)
 
   /** Has these bytes, which must not be changed afterwards. */
-  def apply(bytes: Array[Byte]): Body =
-    new Body(
-      if bytes.isEmpty then Stream.empty else Stream.emit(bytes),
-      Some(bytes.length.toLong),
-      bytes
-    )
+  def apply(bytes: Array[Byte]): Body = inMemory(bytes, isOfResponse = false)
 
   /** Has the bytes of `text` in UTF-8. */
   def text(text: String): Body = apply(text.getBytes(StandardCharsets.UTF_8))
 
   /** Has the bytes that `blocks` emits. Without a `length`, they are sent in chunks. With one, the
-    * sending fails if there are fewer or more of them.
+    * sending fails if there are fewer or more of them. A client sends it once: see `repeatable`.
     * {{{
     * val download = Response(200, body = Body.stream(Stream.fromPath(path)))
     * }}}
     */
   def stream(blocks: Stream[Array[Byte]], length: Option[Long] = None): Body =
-    new Body(blocks, length, null)
+    new Body(blocks, length, null, isRepeatable = false)
 
-  private def collect(blocks: Stream[Array[Byte]], limitBytes: Int): Task[Array[Byte]] =
+  /** The body of a response that a client has received. */
+  private[http] def ofResponse(blocks: Stream[Array[Byte]], length: Option[Long]): Body =
+    new Body(blocks, length, null, isRepeatable = false, isOfResponse = true)
+
+  private[http] def ofResponse(bytes: Array[Byte]): Body = inMemory(bytes, isOfResponse = true)
+
+  private def inMemory(bytes: Array[Byte], isOfResponse: Boolean): Body =
+    new Body(
+      if bytes.isEmpty then Stream.empty else Stream.emit(bytes),
+      Some(bytes.length.toLong),
+      bytes,
+      isRepeatable = true,
+      isOfResponse
+    )
+
+  private def collect(
+      blocks: Stream[Array[Byte]],
+      limitBytes: Int,
+      tooLarge: Int => Throwable
+  ): Task[Array[Byte]] =
     val all = java.io.ByteArrayOutputStream()
     blocks
       .evalForeach { block =>
-        if block.length > limitBytes - all.size then Task.fail(BodyTooLarge(limitBytes))
+        if block.length > limitBytes - all.size then Task.fail(tooLarge(limitBytes))
         else Task.pure(all.write(block, 0, block.length))
       }
       .map(_ => all.toByteArray)

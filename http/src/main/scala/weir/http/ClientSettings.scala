@@ -8,7 +8,8 @@ import weir.Schedule
   * @param connectTimeout
   *   the time for the opening of a connection
   * @param responseTimeout
-  *   the time from the sending of a request to the header fields of its response
+  *   the time for the sending of a request, with its body, and for the header fields of its
+  *   response. A long upload needs a client with a longer time
   * @param idleTimeout
   *   the time for which the next bytes of a response's body may be awaited
   * @param bodyLimitBytes
@@ -18,7 +19,8 @@ import weir.Schedule
   * @param retry
   *   the delays after which `send` tries again; by default it does not. It tries again after an
   *   `IOException`, and after the statuses 429, 502, 503 and 504, if the method is idempotent (GET,
-  *   HEAD, PUT, DELETE, OPTIONS) or if the request has a field `Idempotency-Key`
+  *   HEAD, PUT, DELETE, OPTIONS) or if the request has a field `Idempotency-Key`. A request whose
+  *   body is a stream is sent once, unless the body is `repeatable`
   */
 final case class ClientSettings(
     connectTimeout: FiniteDuration = 5.seconds,

@@ -46,7 +46,8 @@ object Headers:
   val empty: Headers = new Headers(Vector.empty)
 
   /** Returns these fields. **Fails** with an `IllegalArgumentException` if a name is not one of
-    * HTTP, or if a value has a control character, such as the end of a line.
+    * HTTP, or if a value has a control character, such as the end of a line, or a character above
+    * U+00FF, which HTTP cannot send.
     */
   def apply(fields: (String, String)*): Headers =
     new Headers(fields.iterator.map(checked(_, _)).toVector)
@@ -61,9 +62,9 @@ object Headers:
         "digits and the signs that RFC 9110 allows in a token."
     )
     require(
-      value.forall(c => c == '\t' || c >= ' ' && c != 127),
+      value.forall(c => c == '\t' || c >= ' ' && c != 127 && c <= 0xff),
       s"Headers: the value of $name was '${printable(value)}'. It must not have control " +
-        "characters, such as the end of a line."
+        "characters, such as the end of a line, nor characters above U+00FF."
     )
     name -> value
 

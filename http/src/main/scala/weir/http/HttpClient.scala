@@ -18,7 +18,7 @@ final class HttpClient private (client: JdkClient, settings: ClientSettings, run
     * **Waits** for the response, and between tries: see `ClientSettings.retry`. **Cancelled**:
     * closes the exchange. **Fails** with an `IOException`, if nothing answers: with a
     * `java.net.http.HttpTimeoutException`, if that takes longer than the settings allow. Fails with
-    * a [[BodyTooLarge]] if the body is larger than `bodyLimitBytes`, and with an
+    * a [[ResponseTooLarge]] if the body is larger than `bodyLimitBytes`, and with an
     * `IllegalArgumentException` if the request has a field that the JDK's client sets by itself,
     * such as `Host` or `Content-Length`.
     * {{{
@@ -30,7 +30,7 @@ final class HttpClient private (client: JdkClient, settings: ClientSettings, run
     val once = stream(request).use(response =>
       response.body
         .bytes(settings.bodyLimitBytes)
-        .map(bytes => response.copy(body = Body(bytes)))
+        .map(bytes => response.copy(body = Body.ofResponse(bytes)))
     )
     if !HttpClient.mayRepeat(request) then once
     else
@@ -48,6 +48,9 @@ final class HttpClient private (client: JdkClient, settings: ClientSettings, run
   /** Sends `request`, once. The body of the response is read while its stream runs, within the use
     * of the resource. The body of the request is sent while its stream runs. The release closes the
     * exchange, if the body was not read to its end.
+    *
+    * A redirect of status 307 or 308 sends the body again, and fails with an `IOException` if the
+    * body is a stream and not [[Body.repeatable]].
     *
     * **Fails** and **Cancelled** as `send`, and the stream too.
     * {{{
@@ -93,6 +96,7 @@ object HttpClient:
   private val temporary = Set(429, 502, 503, 504)
 
   private def mayRepeat(request: Request): Boolean =
-    idempotent(request.method) || request.headers.contains("Idempotency-Key")
+    request.body.isRepeatable &&
+      (idempotent(request.method) || request.headers.contains("Idempotency-Key"))
 
   private def isTemporary(status: Int): Boolean = temporary(status)

@@ -23,3 +23,12 @@ class HttpError(val status: Int, message: String, cause: Throwable | Null = null
 /** A body has more bytes than it may have. A handler that fails with it answers with status 413. */
 final class BodyTooLarge(val limitBytes: Long)
     extends HttpError(413, s"The body has more than $limitBytes bytes.")
+
+/** The body of a response has more bytes than may be read. It is no [[HttpError]]: a handler that
+  * fails with it answers with status 500, since its own client has not sent too much.
+  */
+final class ResponseTooLarge(val limitBytes: Long)
+    extends RuntimeException(
+      s"The body of the response has more than $limitBytes bytes. Allow more by " +
+        "ClientSettings.bodyLimitBytes, or read it block by block, by HttpClient.stream."
+    )

@@ -15,6 +15,7 @@ class HeadersSuite extends munit.FunSuite:
         "a" -> "b\r\nc: d",
         "a" -> "b\nc",
         "a" -> "\u0000",
+        "a" -> "\u010a",
         "a b" -> "",
         "" -> ""
       )

@@ -101,7 +101,7 @@ class HttpClientSuite extends HttpSuite:
     val cancelled = CountDownLatch(2)
     val running = CountDownLatch(2)
     def waits[A]: Task[A] =
-      Task(running.countDown()) >> Task.never.onCancel(Task(cancelled.countDown()))
+      (Task(running.countDown()) >> Task.never).onCancel(Task(cancelled.countDown()))
     val body = Body.stream(Stream("abc".getBytes) ++ Stream.eval(waits[Array[Byte]]))
     calling(r => if r.path == "/body" then Task.pure(Response(200, body = body)) else waits) {
       (client, address) =>
@@ -153,6 +153,41 @@ class HttpClientSuite extends HttpSuite:
     val keyed = (address: String) =>
       Request.post(address, Body.text("x")).copy(headers = Headers("Idempotency-Key" -> "7"))
     assertEquals(sent(fails = 1)(keyed), (200, 2))
+
+  test("a body that is streamed is sent again if it is repeatable"):
+    val bodies = java.util.concurrent.ConcurrentLinkedQueue[String]()
+    val handler = (request: Request) =>
+      request.body.text().map { text =>
+        bodies.add(text): Unit
+        if bodies.size == 1 then Response.text("later", 503) else Response.text("ok")
+      }
+    val settings = ClientSettings(retry = Schedule.spaced(1.milli).times(3))
+    def sent(body: Body): (Int, List[String]) =
+      bodies.clear()
+      calling(handler, settings)((client, address) =>
+        client.send(Request("PUT", java.net.URI.create(address), body = body)).map(_.status)
+      ) -> bodies.toArray.toList.map(_.toString)
+    val blocks = Stream("abc".getBytes)
+    assertEquals(sent(Body.stream(blocks)), (503, List("abc")))
+    assertEquals(sent(Body.stream(blocks).repeatable), (200, List("abc", "abc")))
+
+  test("a redirect does not send what is left of a body"):
+    val handler = (request: Request) =>
+      if request.path == "/" then
+        request.body.text().as(Response(307, Headers("Location" -> "/there")))
+      else request.body.text().map(Response.text(_))
+    def sent(body: Body): Either[Throwable, String] =
+      calling(handler, ClientSettings(followRedirects = true))((client, address) =>
+        client.send(Request.post(s"$address/", body)).flatMap(_.body.text()).attempt
+      )
+    val blocks = Stream("abc".getBytes)
+    assertEquals(sent(Body.text("abc")), Right("abc"))
+    assertEquals(sent(Body.stream(blocks).repeatable), Right("abc"))
+    sent(Body.stream(blocks)) match
+      case Left(error: IOException) =>
+        val all = Iterator.iterate[Throwable](error)(_.getCause).takeWhile(_ != null)
+        assert(all.exists(_.getMessage.contains("cannot be sent again")), error)
+      case other => fail(s"$other")
 
   test("a server that is not there is tried again"):
     val port = serving(ok)(identity)
@@ -216,6 +251,17 @@ class HttpClientSuite extends HttpSuite:
         tooLarge <- client.send(Request.get(address)).attempt
         head <- client.send(Request.get(address).copy(method = "HEAD"))
       yield
-        assert(tooLarge.left.exists(_.isInstanceOf[BodyTooLarge]), tooLarge)
+        assert(tooLarge.left.exists(_.isInstanceOf[ResponseTooLarge]), tooLarge)
         assertEquals(head.headers.get("content-length"), Some("2"))
+    }
+
+  test("a handler whose own client is sent too much answers with 500"):
+    calling(ok, ClientSettings(bodyLimitBytes = 1)) { (client, address) =>
+      val request = Request.get(address)
+      val sends = client.send(request)
+      val reads = client.stream(request).use(_.body.bytes(limitBytes = 1)).as(Response(200))
+      Task(
+        for response <- List(sends, reads) do
+          assertEquals(exchanging(_ => response)(_.get("/").status), 500)
+      )
     }

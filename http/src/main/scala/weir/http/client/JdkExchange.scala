@@ -1,14 +1,16 @@
 package weir.http.client
 
+import java.io.IOException
 import java.net.http.HttpClient.Version
 import java.net.http.HttpRequest.{BodyPublisher, BodyPublishers}
 import java.net.http.HttpResponse.BodyHandlers
 import java.net.http.{HttpClient, HttpRequest, HttpResponse, HttpTimeoutException}
 import java.nio.ByteBuffer
+import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.{CompletionException, Flow}
 import scala.jdk.CollectionConverters.*
 import weir.http.{Body, ClientSettings, Headers, Request, Response}
-import weir.{Resource, Task, WeirRuntime}
+import weir.{Resource, Stream, Task, WeirRuntime}
 
 /** A request that is sent once, by the JDK's client, and its response. */
 private[http] object JdkExchange:
@@ -67,10 +69,25 @@ private[http] object JdkExchange:
     if body.length.contains(0) then BodyPublishers.noBody()
     else if bytes != null then BodyPublishers.ofByteArray(bytes)
     else
-      val blocks = body.stream.filter(_.nonEmpty).map(ByteBuffer.wrap).toPublisher[ByteBuffer]
+      val all = if body.isRepeatable then body.stream else once(body.stream)
+      val blocks = all.filter(_.nonEmpty).map(ByteBuffer.wrap).toPublisher[ByteBuffer]
       body.length match
         case Some(length) => BodyPublishers.fromPublisher(blocks, length)
         case None => BodyPublishers.fromPublisher(blocks)
+
+  /** Returns `blocks`, whose second run fails: the JDK's client would send what is left of them. */
+  private def once(blocks: Stream[Array[Byte]]): Stream[Array[Byte]] =
+    val isSent = AtomicBoolean()
+    Stream
+      .eval(Task.defer {
+        if isSent.getAndSet(true) then Task.fail(IOException(cannotRepeat))
+        else Task.unit
+      })
+      .flatMap(_ => blocks)
+
+  private val cannotRepeat =
+    "The body of the request was sent, and cannot be sent again after a redirect. Mark it as " +
+      "repeatable if each run of its stream emits the same bytes."
 
   private def received(answer: Answer, body: ResponseBody, settings: ClientSettings): Response =
     val fields = for
@@ -85,7 +102,7 @@ private[http] object JdkExchange:
       Headers.received(fields),
       if isBare then Body.empty
       else
-        Body.stream(
+        Body.ofResponse(
           body.stream(settings.idleTimeout, s"${answer.request.method} ${answer.uri}"),
           Option.when(length.isPresent)(length.getAsLong)
         )
