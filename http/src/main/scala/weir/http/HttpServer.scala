@@ -21,8 +21,9 @@ object HttpServer:
     * shuts down its output counts as gone.
     *
     * **Fails**: a task that fails with an [[HttpError]] answers with its status and message. Any
-    * other error answers with 500 and no word about the error, which is logged. If the response has
-    * begun, the connection is aborted, so that the client does not take a part for the whole.
+    * other error answers with 500 and no word about the error, which is logged. A body that fails
+    * before its first block is answered in the same way. If the response has begun, the connection
+    * is aborted, so that the client does not take a part for the whole.
     *
     * The release drains the server: `readyPath` says 503, and after `drainDelay` no connection is
     * accepted any more. Requests in flight have `drainTimeout` to end. Then the rest is cancelled,

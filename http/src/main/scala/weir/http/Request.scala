@@ -24,7 +24,7 @@ final case class Request(
   def path: String = uri.getRawPath
 
   /** Returns the decoded parts of the path, between its slashes: `List("users", "7")`. A slash at
-    * the end gives an empty part.
+    * the end gives an empty part. At a server, no part is `.` or `..`: it refuses such paths.
     */
   def segments: List[String] = path match
     case "" | "/" => Nil

@@ -8,7 +8,9 @@ import weir.Stream
   *   200 to 599 at a server
   * @param headers
   *   at a server, those that it does not add by itself: it adds `Date`, `Content-Length` or
-  *   `Transfer-Encoding`, and `Connection`
+  *   `Transfer-Encoding`, and `Connection`. It does not send those of the handler that are called
+  *   `Content-Length`, `Transfer-Encoding`, `Connection`, `Keep-Alive` or `Upgrade`, but closes the
+  *   connection after `Connection: close`
   */
 final case class Response(
     status: Int,

@@ -64,14 +64,7 @@ class HttpClientSuite extends HttpSuite:
           first <- response.body.stream.head
           _ <- Task {
             assert(first.isDefined)
-            var before = -1
-            eventually("no more blocks are asked for") {
-              val now = pulled.get
-              Thread.sleep(30)
-              val isSame = now == before && now == pulled.get
-              before = now
-              isSame
-            }
+            settled(pulled)
           }
         yield assert(pulled.get < 400, pulled.get)
       } >> Task(await(isClosed))

@@ -38,15 +38,7 @@ class HttpServerBodiesSuite extends HttpSuite:
       connected(port) { connection =>
         connection.send("GET / HTTP/1.1\nHost: h\n\n")
         assertEquals(connection.head()._1, 200)
-        // It stops at some number, which stays.
-        var before = -1
-        eventually("no more blocks are asked for") {
-          val now = pulled.get
-          Thread.sleep(30)
-          val isSame = now == before && now == pulled.get
-          before = now
-          isSame
-        }
+        settled(pulled)
         assert(pulled.get < 400, pulled.get)
         val stopped = pulled.get
         connection.read(stopped / 2 * 65536): Unit
@@ -114,6 +106,63 @@ class HttpServerBodiesSuite extends HttpSuite:
       connection.send("POST / HTTP/1.1\nHost: h\nContent-Length: 5\n\nabcde")
       assertEquals(connection.response().body, "ok")
       assertEquals(connection.get("/").body, "ok")
+    }
+
+  test("a body that nobody has read is no request that is late"):
+    val isSent = CountDownLatch(1)
+    val handler = (_: Request) => Task { await(isSent) } >> Task.pure(Response.text("ok"))
+    exchanging(handler, ServerSettings(headerTimeout = 300.millis)) { connection =>
+      connection.send(
+        s"POST / HTTP/1.1\nHost: h\nContent-Length: 40000\n\n${"x" * 40_000}"
+      )
+      isSent.countDown()
+      val response = connection.response()
+      assertEquals((response.body, response.headers.get("connection")), ("ok", None))
+      Thread.sleep(500)
+      assertEquals(connection.get("/").body, "ok")
+    }
+
+  test("a response says that the connection ends, if the request's body is outstanding"):
+    exchanging(ok) { connection =>
+      connection.send("POST / HTTP/1.1\nHost: h\nContent-Length: 5\n\nabc")
+      assertEquals(connection.response().headers.get("connection"), Some("close"))
+    }
+
+  test("a request without a body has an empty one"):
+    val handler = (request: Request) => Task.pure(Response.text(s"${request.body.length}"))
+    exchanging(handler) { connection =>
+      assertEquals(connection.get("/").body, "Some(0)")
+      connection.send("POST / HTTP/1.1\nHost: h\nContent-Length: 2\n\nab")
+      assertEquals(connection.response().body, "Some(2)")
+      connection.send("POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n0\n\n")
+      assertEquals(connection.response().body, "None")
+    }
+
+  test("HEAD says nothing of a length that nobody knows, and 205 has no body"):
+    val stream = Body.stream(Stream("abc".getBytes))
+    val handler = (request: Request) =>
+      Task.pure(request.path match
+        case "/stream" => Response(200, body = stream)
+        case "/text" => Response.text("abc")
+        case _ => Response(205, body = Body.text("abc")))
+    exchanging(handler) { connection =>
+      def head(path: String) =
+        connection.send(s"HEAD $path HTTP/1.1\nHost: h\n\n")
+        connection.response(toHead = true).headers
+      assertEquals(head("/stream").get("content-length"), None)
+      assertEquals(head("/text").get("content-length"), Some("3"))
+      assertEquals(connection.get("/205").headers.get("content-length"), Some("0"))
+      assertEquals(connection.get("/stream").body, "abc")
+    }
+
+  test("an empty block sends the header fields before the first byte of the body"):
+    val go = weir.Deferred.unsafe[Unit]
+    val events = Stream(Array.emptyByteArray) ++ Stream.eval(go.get.as("abc".getBytes))
+    exchanging(_ => Task.pure(Response.stream(events, "text/event-stream"))) { connection =>
+      connection.send("GET / HTTP/1.1\nHost: h\n\n")
+      assertEquals(connection.head()._1, 200)
+      go.complete(()).runSync(): Unit
+      assertEquals(connection.chunk(), "abc")
     }
 
   test("a wait for a block that was cancelled loses nothing"):

@@ -9,27 +9,29 @@ class HttpServerCancelSuite extends HttpSuite:
     val isRunning = CountDownLatch(1)
     val isCancelled = CountDownLatch(1)
     def waits[A]: Task[A] =
-      Task(isRunning.countDown()) >> Task.never.onCancel(Task(isCancelled.countDown()))
+      (Task(isRunning.countDown()) >> Task.never).onCancel(Task(isCancelled.countDown()))
+
+  private val halfABody = "POST / HTTP/1.1\nHost: h\nContent-Length: 9\n\nabc"
+
+  /** Sends `request`, and closes the connection once the handler runs. Then it is cancelled. */
+  private def goesAway(waiting: Waiting, handler: Request => Task[Response])(
+      request: String
+  ): Unit =
+    serving(handler) { port =>
+      connected(port) { connection =>
+        connection.send(request)
+        await(waiting.isRunning)
+      }
+      await(waiting.isCancelled)
+    }
 
   test("a client that goes away cancels the task of its request"):
     val waiting = Waiting()
-    serving(_ => waiting.waits) { port =>
-      connected(port) { connection =>
-        connection.send("GET / HTTP/1.1\nHost: h\n\n")
-        await(waiting.isRunning)
-      }
-      await(waiting.isCancelled)
-    }
+    goesAway(waiting, _ => waiting.waits)("GET / HTTP/1.1\nHost: h\n\n")
 
   test("a client that goes away in the middle of its body cancels the task that does not read"):
     val waiting = Waiting()
-    serving(_ => waiting.waits) { port =>
-      connected(port) { connection =>
-        connection.send("POST / HTTP/1.1\nHost: h\nContent-Length: 9\n\nabc")
-        await(waiting.isRunning)
-      }
-      await(waiting.isCancelled)
-    }
+    goesAway(waiting, _ => waiting.waits)(halfABody)
 
   test("a client that goes away in the middle of its body cancels the task that reads"):
     val waiting = Waiting()
@@ -38,12 +40,23 @@ class HttpServerCancelSuite extends HttpSuite:
         .evalForeach(_ => Task(waiting.isRunning.countDown()))
         .onCancel(Task(waiting.isCancelled.countDown()))
         .as(Response(200))
+    goesAway(waiting, handler)(halfABody)
+
+  test("a client that goes away ends a read of its body that is masked"):
+    val isRunning = CountDownLatch(1)
+    val failure = CountDownLatch(1)
+    val handler = (request: Request) =>
+      Task.uncancelable { _ =>
+        (Task(isRunning.countDown()) >> request.body.text())
+          .onError { case _: java.io.IOException => Task(failure.countDown()) }
+          .map(Response.text(_))
+      }
     serving(handler) { port =>
       connected(port) { connection =>
         connection.send("POST / HTTP/1.1\nHost: h\nContent-Length: 9\n\nabc")
-        await(waiting.isRunning)
+        await(isRunning)
       }
-      await(waiting.isCancelled)
+      await(failure)
     }
 
   test("a client that goes away cancels the body that it is sent"):
@@ -125,7 +138,7 @@ class HttpServerCancelSuite extends HttpSuite:
   test("a finalizer may take its time: the request is in flight until then"):
     val go = Deferred.unsafe[Unit]
     val running = CountDownLatch(1)
-    val handler = (_: Request) => Task(running.countDown()) >> Task.never.onCancel(go.get)
+    val handler = (_: Request) => (Task(running.countDown()) >> Task.never).onCancel(go.get)
     HttpServer
       .serve(0)(handler)
       .use { server =>

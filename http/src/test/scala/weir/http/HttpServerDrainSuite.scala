@@ -78,7 +78,7 @@ class HttpServerDrainSuite extends HttpSuite:
     val cancelled = CountDownLatch(2)
     val running = CountDownLatch(2)
     def waits[A]: Task[A] =
-      Task(running.countDown()) >> Task.never.onCancel(Task(cancelled.countDown()))
+      (Task(running.countDown()) >> Task.never).onCancel(Task(cancelled.countDown()))
     val body = Body.stream(Stream("abc".getBytes) ++ Stream.eval(waits[Array[Byte]]))
     val handler = (request: Request) =>
       if request.path == "/body" then Task.pure(Response(200, body = body)) else waits
@@ -95,6 +95,42 @@ class HttpServerDrainSuite extends HttpSuite:
       assert(!streamed.endsOrderly())
       plain.close()
       streamed.close()
+    }
+
+  test("a client that pauses for more than a second keeps its time"):
+    val running = CountDownLatch(1)
+    val handler = (request: Request) =>
+      request.body.stream
+        .evalTap(_ => Task(running.countDown()))
+        .map(_.length.toLong)
+        .sum
+        .map(n => Response.text(s"$n"))
+    releasing(handler, ServerSettings(drainTimeout = 1.minute)) { (port, release) =>
+      connected(port) { connection =>
+        connection.send("POST / HTTP/1.1\nHost: h\nContent-Length: 6\n\nabc")
+        await(running)
+        release()
+        Thread.sleep(1200)
+        connection.send("def")
+        assertEquals(connection.response().body, "6")
+      }
+    }
+
+  test("the fields of a response that has not begun are not those of the answer"):
+    val running = CountDownLatch(1)
+    val fields = Headers("Set-Cookie" -> "a=b", "Content-Type" -> "image/png")
+    val body = Body.stream(Stream.eval(Task(running.countDown()) >> Task.never))
+    val handler = (_: Request) => Task.pure(Response(200, fields, body))
+    releasing(handler, ServerSettings(drainTimeout = 0.seconds)) { (port, release) =>
+      connected(port) { connection =>
+        connection.send("GET / HTTP/1.1\nHost: h\n\n")
+        await(running)
+        release()
+        val response = connection.response()
+        assertEquals(response.status, 503)
+        assertEquals(response.headers.get("set-cookie"), None)
+        assertEquals(response.headers.get("content-type"), Some("text/plain; charset=utf-8"))
+      }
     }
 
   test("readiness turns off first, while requests are still taken"):

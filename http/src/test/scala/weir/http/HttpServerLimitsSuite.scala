@@ -27,6 +27,20 @@ class HttpServerLimitsSuite extends HttpSuite:
       }
     }
 
+  test("a client that has its response may send the next request, over any connection"):
+    val large = Response(200, body = Body(Array.fill(100_000)('x'.toByte)))
+    val handler =
+      (request: Request) => if request.path == "/large" then Task.pure(large) else ok(request)
+    serving(handler, ServerSettings(requestLimit = 1)) { port =>
+      connected(port) { first =>
+        connected(port) { second =>
+          for n <- 1 to 40 do
+            for connection <- List(first, first, second); path <- List("/", "/large") do
+              assertEquals(connection.get(path).status, 200, (n, path))
+        }
+      }
+    }
+
   test("header fields beyond the limit are refused with 431"):
     exchanging(ok, ServerSettings(headerLimitBytes = 1000)) { connection =>
       connection.send(s"GET / HTTP/1.1\nHost: h\nX-A: ${"x" * 500}\n\n")

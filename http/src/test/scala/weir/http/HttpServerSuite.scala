@@ -118,6 +118,30 @@ class HttpServerSuite extends HttpSuite:
       assertEquals(connection.get("/a|b").status, 400)
     }
 
+  test("a path has no parts that lead up, however they are written"):
+    serving(ok) { port =>
+      for path <- List(
+          "/a/../b",
+          "/a/.",
+          "/./a",
+          "/%2e%2e/b",
+          "/a/..;/b",
+          "/a/%2E./b",
+          "/a/../../b"
+        )
+      do assertEquals(connected(port)(_.get(path).status), 400, path)
+      assertEquals(connected(port)(_.get("/a..b/.c/").status), 200)
+    }
+
+  test("CONNECT and TRACE do not reach the handler"):
+    serving(ok) { port =>
+      for start <- List("TRACE /", "CONNECT a:80") do
+        connected(port) { connection =>
+          connection.send(s"$start HTTP/1.1\nHost: a:80\n\n")
+          assertEquals(connection.response().status, 501)
+        }
+    }
+
   test("a port in use is named"):
     serving(ok) { port =>
       val error = intercept[IOException](HttpServer.serve(port)(ok).use(_ => Task.unit).runSync())

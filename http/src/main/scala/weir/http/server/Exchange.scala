@@ -9,6 +9,7 @@ import weir.{Outcome, Task}
 
 /** A request in flight: runs its task, sends the response, and completes Jetty's request once.
   *
+  *   - **Owner only**, the fiber, and then the code that runs at its end: `isAdmitted`.
   *   - **Shared**, under this object's lock: `cancel`, `reason`.
   *   - **The race that we fear**: the client goes before `runAsync` has returned the function that
   *     cancels. `stop` sets `reason` first, and `start` looks for it after it has set `cancel`.
@@ -22,7 +23,8 @@ private[server] final class Exchange(
 ):
   private val body =
     RequestBody(in, requests.settings.bodyLimitBytes, () => stop(Exchange.Reason.ClientGone))
-  private val writer = ResponseWriter(out, in.getMethod)
+  private val writer = ResponseWriter(out, in.getMethod, () => makeRoom())
+  private var isAdmitted = true
 
   private var cancel: (() => Unit) | Null = null
   private var reason: Exchange.Reason | Null = null
@@ -51,17 +53,26 @@ private[server] final class Exchange(
     Task
       .defer(requests.handler(request(body)))
       .timeoutTo(requests.settings.handlerTimeout, Task.defer(Task.fail(tooLate)))
-      .attempt
-      .flatMap {
-        case Right(response) if response.status >= 200 && response.status <= 599 =>
-          writer.send(response, isLast = requests.isDraining)
-        case Right(response) =>
-          val why = s"The handler's response has the status ${response.status}."
-          writer.send(failure(IllegalStateException(why)), isLast = true)
-        // What is left of the request's body is not worth a connection.
-        case Left(error) =>
-          writer.send(failure(error), isLast = requests.isDraining || !in.consumeAvailable())
+      .flatMap { response =>
+        Exchange.check(response)
+        writer.send(response, isLast(response))
       }
+      .handleErrorWith(answerFailure)
+
+  /** Answers for an error, unless the response has begun or the client has gone. */
+  private def answerFailure(error: Throwable): Task[Unit] =
+    if error.isInstanceOf[ConnectionLost] || out.isCommitted then Task.fail(error)
+    else
+      writer.reset()
+      val response = failure(error)
+      writer.send(response, isLast(response))
+
+  /** Returns true if the connection ends with `response`. What is left of the request's body is not
+    * worth a connection. A response that is streamed may still read it.
+    */
+  private def isLast(response: Response): Boolean =
+    requests.isDraining ||
+      body.isThere && response.body.inMemory != null && !in.consumeAvailable()
 
   private def tooLate: HttpError =
     if body.isWaiting then HttpError(408, "The body did not arrive in time.")
@@ -74,7 +85,6 @@ private[server] final class Exchange(
       Exchange.internalError
 
   private def ended(outcome: Outcome[Unit]): Unit =
-    endPoint.endRequest()
     outcome match
       case Outcome.Succeeded(_) =>
         requests.served(in, out.getStatus, writer.sentBytes)
@@ -93,14 +103,22 @@ private[server] final class Exchange(
   private def answerOrAbort(response: Response): Unit =
     if out.isCommitted then abort(IOException("The request was cancelled."))
     else
+      writer.reset()
       writer.sendAtOnce(response, isLast = true, Ending)
       requests.served(in, response.status, writer.sentBytes)
 
   /** Closes the connection so that the client sees an error, and not the end of the response. */
   private def abort(error: Throwable): Unit =
     requests.served(in, Requests.aborted, writer.sentBytes)
+    makeRoom()
     endPoint.abort()
     Ending.failed(error)
+
+  /** Lowers the count that the limit of requests looks at, once. */
+  private def makeRoom(): Unit =
+    if isAdmitted then
+      isAdmitted = false
+      requests.answering()
 
   /** The end of Jetty's request. A request is in flight until then. */
   private object Ending extends Callback:
@@ -121,3 +139,10 @@ private[server] object Exchange:
     case ClientGone, Drained
 
   val internalError: Response = Response.text("Internal Server Error\n", 500)
+
+  private def check(response: Response | Null): Unit =
+    if response == null then throw NullPointerException("The handler has returned no response.")
+    if response.status < 200 || response.status > 599 then
+      throw IllegalStateException(
+        s"The handler's response has the status ${response.status}. It must be from 200 to 599."
+      )

@@ -89,6 +89,8 @@ private[http] object JettyServer:
     connector.setPort(port)
     connector.setAcceptQueueSize(backlog)
     connector.setIdleTimeout(settings.idleTimeout.toMillis)
+    // Requests in flight have their time during the drain as well.
+    connector.setShutdownIdleTimeout(settings.idleTimeout.toMillis)
     server.addConnector(connector)
     server.setHandler(RequestHandler(requests))
     server.setErrorHandler(RefusalHandler(requests))

@@ -1,6 +1,7 @@
 package weir.http.server
 
 import java.util.concurrent.TimeoutException
+import org.eclipse.jetty.http.HttpHeader
 import org.eclipse.jetty.io.Content
 import org.eclipse.jetty.server.Request as JettyRequest
 import org.eclipse.jetty.util.thread.Invocable
@@ -20,6 +21,11 @@ private[server] final class RequestBody(
   // shared, under this object's lock
   private var waiting: (Either[Throwable, Unit] => Unit) | Null = null
   private var isDemanded = false
+
+  /** True if the request has a body. */
+  val isThere: Boolean = in.getLength match
+    case -1 => in.getHeaders.contains(HttpHeader.TRANSFER_ENCODING)
+    case length => length > 0
 
   /** The blocks that have not been read. */
   val stream: Stream[Array[Byte]] = Stream.repeatEvalOption(Task.defer(next()))
@@ -66,7 +72,8 @@ private[server] final class RequestBody(
       if ready != null then ready(Right(()))
 
   /** Fails if the client is too slow. If the connection is broken, or what comes is no HTTP, nobody
-    * can be answered: then the request is cancelled, which ends the wait.
+    * can be answered: then the request is cancelled, which ends the wait. Code that is masked sees
+    * the failure after a while.
     */
   private def failed(failure: Throwable): Task[Nothing] = failure match
     case error: TimeoutException =>
@@ -74,5 +81,11 @@ private[server] final class RequestBody(
     case _ =>
       Task.defer {
         onBroken()
-        Task.never
+        Task.sleep(RequestBody.untilCancelled) >> Task.fail(ConnectionLost(failure))
       }
+
+private[server] object RequestBody:
+  import scala.concurrent.duration.DurationInt
+
+  /** Longer than a cancel takes to arrive. */
+  private val untilCancelled = 1.second

@@ -3,7 +3,12 @@ package weir.http.server
 import java.net.{InetSocketAddress, URI}
 import org.eclipse.jetty.http.{HttpMethod, HttpStatus}
 import org.eclipse.jetty.io.EofException
-import org.eclipse.jetty.server.{Handler, Request as JettyRequest, Response as JettyResponse}
+import org.eclipse.jetty.server.{
+  Handler,
+  HttpStream,
+  Request as JettyRequest,
+  Response as JettyResponse
+}
 import org.eclipse.jetty.util.Callback
 import scala.jdk.CollectionConverters.*
 import weir.http.{Body, Headers, Request, Response}
@@ -21,11 +26,15 @@ private[server] final class RequestHandler(requests: Requests) extends Handler.A
     val endPoint = endPointOf(in)
     if !endPoint.beginRequest() then completion.failed(EofException())
     else
+      in.addHttpStreamWrapper(Completed(_, endPoint))
       val path = in.getHttpURI.getPath
       val isRead = HttpMethod.GET.is(in.getMethod) || HttpMethod.HEAD.is(in.getMethod)
       if isRead && settings.healthPath.contains(path) then answer(up)
       else if isRead && settings.readyPath.contains(path) then
         answer(if requests.isDraining then Requests.stopping else up)
+      else if HttpMethod.CONNECT.is(in.getMethod) || HttpMethod.TRACE.is(in.getMethod) then
+        answer(noSuchMethod)
+      else if hasDots(path) then answer(badUri)
       else
         try
           val uri = URI.create(in.getHttpURI.asString)
@@ -38,7 +47,6 @@ private[server] final class RequestHandler(requests: Requests) extends Handler.A
         catch case _: IllegalArgumentException => answer(badUri)
 
     def answer(response: Response): Unit =
-      endPoint.endRequest()
       val writer = ResponseWriter(out, in.getMethod)
       val isLast = requests.isDraining || !in.consumeAvailable()
       writer.sendAtOnce(response, isLast, completion)
@@ -57,10 +65,9 @@ private[server] final class RequestHandler(requests: Requests) extends Handler.A
       case _ => None
   )
 
-  private def bodyOf(in: JettyRequest, body: RequestBody): Body = in.getLength match
-    case 0 => Body.empty
-    case -1 => Body.stream(body.stream)
-    case length => Body.stream(body.stream, Some(length))
+  private def bodyOf(in: JettyRequest, body: RequestBody): Body =
+    if body.isThere then Body.stream(body.stream, Option(in.getLength).filter(_ >= 0))
+    else Body.empty
 
   private def valueOf(value: String | Null): String = if value == null then "" else value
 
@@ -83,6 +90,26 @@ private[server] final class RefusalHandler(requests: Requests)
 private[server] object RequestHandler:
   private val up = Response.text("OK\n")
   private val badUri = Response.text("The address is not well formed.\n", 400)
+  private val noSuchMethod = Response.text("The server has no such method.\n", 501)
+
+  /** Returns true if a part of `path` is `.` or `..`, which clients resolve. Jetty refuses those
+    * that are hidden by `%2e` or `;`.
+    */
+  private def hasDots(path: String | Null): Boolean =
+    path != null && path.contains("/.") && path.split('/').exists(s => s == "." || s == "..")
+
+  /** Ends a request at its connection once Jetty has sent the response, and has read what was left
+    * of the request's body: just before it looks for the next request.
+    */
+  private final class Completed(stream: HttpStream, endPoint: WatchedEndPoint)
+      extends HttpStream.Wrapper(stream):
+    override def succeeded(): Unit =
+      endPoint.endRequest()
+      super.succeeded()
+
+    override def failed(error: Throwable): Unit =
+      endPoint.endRequest()
+      super.failed(error)
 
   def endPointOf(in: JettyRequest): WatchedEndPoint =
     in.getConnectionMetaData.getConnection.getEndPoint match

@@ -7,7 +7,12 @@ import scala.concurrent.duration.FiniteDuration
 import weir.http.{Request, Response, ServerSettings}
 import weir.{Task, WeirRuntime}
 
-/** The requests in flight, and the drain that waits for them. */
+/** The requests in flight, and the drain that waits for them.
+  *
+  *   - **Shared**: all fields, each by itself.
+  *   - **Order**: a request is counted before it looks at `isClosed`. The drain sets `isClosed`
+  *     before it looks at the count. So a request is refused, or the drain waits for it.
+  */
 private[server] final class Requests(
     val settings: ServerSettings,
     val handler: Request => Task[Response],
@@ -16,8 +21,13 @@ private[server] final class Requests(
   val log: ServerLog = ServerLog(settings.accessLog)
   val figures: ServerFigures = ServerFigures(() => inFlight)
 
-  // shared
+  /** Requests up to the completion of Jetty's request: the drain waits for them. */
   private val count = AtomicInteger()
+
+  /** Requests until the last byte of their responses is on its way: for the limit. A client that
+    * has its response may send its next request before `count` is lowered.
+    */
+  private val admittedCount = AtomicInteger()
   private val exchanges = ConcurrentHashMap.newKeySet[Exchange]()
   private val begunCount = AtomicLong()
 
@@ -31,19 +41,27 @@ private[server] final class Requests(
 
   /** Takes a request, or returns the response that refuses it. */
   def refusal(in: JettyRequest): Response | Null =
-    if isClosed then Requests.stopping
-    else if in.getLength > settings.bodyLimitBytes then tooLong
-    else if count.incrementAndGet() > settings.requestLimit then
-      count.decrementAndGet(): Unit
-      Requests.busy
+    if in.getLength > settings.bodyLimitBytes then tooLong
     else
-      begunCount.incrementAndGet(): Unit
-      null
+      count.incrementAndGet(): Unit
+      val refused = if isClosed then Requests.stopping else admitted()
+      if refused == null then begunCount.incrementAndGet(): Unit
+      else count.decrementAndGet(): Unit
+      refused
+
+  private def admitted(): Response | Null =
+    if admittedCount.incrementAndGet() <= settings.requestLimit then null
+    else
+      answering()
+      Requests.busy
 
   private val tooLong =
     Response.text(s"The body has more than ${settings.bodyLimitBytes} bytes.\n", 413)
 
   def begun(exchange: Exchange): Unit = exchanges.add(exchange): Unit
+
+  /** Makes room for the next request, before the last byte of a response is sent. */
+  def answering(): Unit = admittedCount.decrementAndGet(): Unit
 
   def ended(exchange: Exchange): Unit =
     exchanges.remove(exchange): Unit

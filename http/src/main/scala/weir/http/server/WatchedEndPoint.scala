@@ -14,7 +14,8 @@ import org.eclipse.jetty.util.{BufferUtil, Callback}
   *
   *   - **Shared**, under this object's lock: all fields.
   *   - **Invariant**: bytes of `ahead` came before all bytes that are still in the socket.
-  *   - **Order**: callbacks are called after the lock is released.
+  *   - **Order**: callbacks are called after the lock is released. One exception: if the selector
+  *     refuses a registration, `OnReadable.failed` runs within `register`, under the lock.
   */
 private[server] final class WatchedEndPoint(
     channel: SocketChannel,
@@ -39,7 +40,9 @@ private[server] final class WatchedEndPoint(
   /** Bytes that were read to find the end behind them; null as long as there were none. */
   private var ahead: ByteBuffer | Null = null
 
-  /** True from a request's header fields to the end of its response. */
+  /** True from a request's header fields until Jetty has completed it. Until then, Jetty fills to
+    * read what is left of the request's body.
+    */
   private var isInRequest = false
 
   /** The time at which the first byte of the header fields came, or 0. */
@@ -89,7 +92,7 @@ private[server] final class WatchedEndPoint(
     register()
   }
 
-  /** Marks the end of the request. */
+  /** Marks the end of the request, just before Jetty looks for the next one. */
   def endRequest(): Unit = lock.synchronized {
     watcher = null
     isInRequest = false
