@@ -101,7 +101,7 @@ object Orders:
 
   private val number: PgCodec[Long] = PgCodec.text.imap(_.toLong)(_.toString)
 
-/** What a customer sends. */
+/** An order as a customer sends it. */
 final case class NewOrder(mail: String, item: String, count: Int)
 
 object NewOrder:

@@ -3,7 +3,9 @@ package weir.http.server
 import java.lang.System.Logger.Level
 import org.eclipse.jetty.server.Request as JettyRequest
 
-/** What a server logs: to the JDK's `System.Logger`, which logging libraries take over. */
+/** Logs the requests and errors of a server to the JDK's `System.Logger`, which logging libraries
+  * take over.
+  */
 private[server] final class ServerLog(isAccessLogged: Boolean):
   private val errors = System.getLogger("weir.http")
   private val access = System.getLogger("weir.http.access")

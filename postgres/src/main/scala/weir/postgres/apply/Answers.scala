@@ -5,7 +5,7 @@ import weir.postgres.{Piece, Session}
 import weir.postgres.psql.{CommandProblem, Variables}
 import weir.postgres.split.Tokens
 
-/** What `\gset` and `\gexec` do with the rows of the statement before them. */
+/** Carries out `\gset` and `\gexec` with the rows of the statement before them. */
 private[apply] final class Answers(session: Session, variables: Variables):
 
   /** Sets a variable for each column of the row, and returns psql's warnings.

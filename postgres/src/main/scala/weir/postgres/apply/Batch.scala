@@ -64,7 +64,7 @@ private[apply] final class Batch(
     statement
 
 private[apply] object Batch:
-  /** What happens to each statement. */
+  /** The steps that a batch takes with each statement. */
   trait Steps:
     /** Returns true if the statement cannot be sent. */
     def isRefused(statement: Piece.Statement): Boolean

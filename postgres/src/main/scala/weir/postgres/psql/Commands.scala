@@ -297,7 +297,7 @@ private[postgres] object Commands:
     */
   final case class Done(end: Int, later: List[Later], next: Next)
 
-  /** What the reader of the script does after a command. */
+  /** Says how the reader of the script continues after a command. */
   enum Next:
     case GoOn
 
