@@ -22,6 +22,11 @@ class FilesOnTheWaySuite extends WeirSuite:
     assert(files("weir/task/ParTraverse.scala") && files("weir/runtime/Worker.scala"), files)
     assert(files.size < 25, s"${files.size}: ${files.mkString(", ")}")
 
+  test("parEvalMap passes at most 18 source files of streams"):
+    val files = FilesOnTheWay.of("parEvalMap").filter(_.startsWith("weir/stream/"))
+    assert(files("weir/stream/ParEvalMap.scala") && files("weir/stream/StreamLoop.scala"), files)
+    assert(files.size <= 18, s"${files.size}: ${files.mkString(", ")}")
+
 /** Prints the source files that a call passes, and their number.
   *
   * {{{
