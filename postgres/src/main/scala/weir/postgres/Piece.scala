@@ -29,25 +29,38 @@ object Piece:
   /** One statement, without the semicolon that ends it.
     *
     * @param text
-    *   its bytes, unchanged, without the white space and the `--` comments before it
+    *   its bytes, unchanged, without the white space and the `--` comments before it. Of a
+    *   statement that is longer than `ScriptLimits.memoryBytes`, only a part: up to 256 KB, from
+    *   its first word on
     * @param copies
     *   true if it is a `COPY … FROM STDIN`, whose data follows
     * @param jumps
     *   the places where the text leaves out a part of the script
     * @param answer
     *   what is done with the rows that it returns
+    * @param long
+    *   all bytes of a statement of which `text` is only a part; null if it is all
     */
-  final class Statement(
+  final class Statement private[postgres] (
       val text: Array[Byte],
       val copies: Boolean,
       val start: Position,
       val endOffset: Long,
-      jumps: List[Jump] = Nil,
-      private[postgres] val answer: Answer = Answer.Dropped
+      jumps: List[Jump],
+      private[postgres] val answer: Answer = Answer.Dropped,
+      private[postgres] val long: LongText | Null = null
   ) extends Piece:
-    def sizeBytes: Int = text.length
+    def this(text: Array[Byte], copies: Boolean, start: Position, endOffset: Long) =
+      this(text, copies, start, endOffset, Nil)
+
+    /** Returns true if `text` is all of the statement. */
+    def isWhole: Boolean = long eq null
+
+    /** Returns the length of the whole statement, wherever its bytes are. */
+    def sizeBytes: Int = if long eq null then text.length else long.length
+
     private[postgres] def after(bytes: Long) =
-      Statement(text, copies, start, endOffset + bytes, jumps, answer)
+      Statement(text, copies, start, endOffset + bytes, jumps, answer, long)
 
     /** Returns the same statement, sent by a command that ends at `endOffset`. */
     private[postgres] def sentAgain(endOffset: Long, answer: Answer) =
@@ -56,6 +69,15 @@ object Piece:
     /** Returns the same COPY, if it is one TO STDOUT. */
     private[postgres] def reversed =
       Statement(text, false, start, endOffset, jumps, Answer.Copied)
+
+    /** Passes all bytes of the statement to `use`, in blocks, each with its length. */
+    def foreachBlock(use: (Array[Byte], Int) => Unit): Unit =
+      if long eq null then use(text, text.length) else long.blocks(0, long.length)(use)
+
+    /** Frees the temporary file of a long statement, of which only `text` is left then. A statement
+      * that is not used any more frees its file when the garbage collector finds it.
+      */
+    def discard(): Unit = if long ne null then long.close()
 
     /** Returns the first words of the statement, at most `count`, in upper case: `CREATE`, `TABLE`,
       * `PUBLIC`. Comments and parentheses that open before them are passed over; the first token
@@ -70,16 +92,21 @@ object Piece:
     def positionOf(character: Int): Position =
       var index = 0
       var left = character
-      while index < text.length && left > 0 do
-        if (text(index) & 0xc0) != 0x80 then left -= 1
-        if left > 0 then index += 1
+      foreachBlock: (bytes, length) =>
+        var at = 0
+        while at < length && left > 0 do
+          if (bytes(at) & 0xc0) != 0x80 then left -= 1
+          if left > 0 then at += 1
+        index += at
       positionOfByte(index)
 
-    /** Returns the position in the script of the byte of the text with this index, from 0. */
+    /** Returns the position in the script of the byte of the statement with this index, from 0. */
     def positionOfByte(index: Int): Position =
       val jump = jumps.filter(_.textIndex <= index).lastOption.getOrElse(Jump(0, start))
       val place = Place.at(jump.to)
-      if !jump.stays then place.move(text, jump.textIndex, index)
+      if !jump.stays then
+        if long eq null then place.move(text, jump.textIndex, index)
+        else long.blocks(jump.textIndex, index)(place.move(_, 0, _))
       place.position
 
   /** Says what is done with the rows of a statement, or with the data of a `COPY … TO STDOUT`. */

@@ -67,12 +67,16 @@ final class Session private (
 
   /** Executes the statement, and does with its answer what it says. */
   private[postgres] def send(statement: Piece.Statement): Task[Done] = statement.answer match
-    case Piece.Answer.Dropped => execute(statement.text)
+    case Piece.Answer.Dropped =>
+      onServer {
+        forgetLastError()
+        simple.execute(statement.text, statement.long)
+      }
     case Piece.Answer.Kept =>
       onServer {
         forgetLastError()
         keptRows = null
-        val (done, rows) = simple.executeKeeping(statement.text)
+        val (done, rows) = simple.executeKeeping(statement.text, statement.long)
         keptRows = rows
         done
       }

@@ -6,7 +6,7 @@ import picocli.CommandLine.{Command, Option as Opt, Parameters, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
 import weir.cli.sql.{ExitCode, InputFiles, PsqlVariables, SqlJob, SqlSettings}
-import weir.postgres.{Prefetch, Resume}
+import weir.postgres.{Prefetch, Resume, ScriptLimits}
 import weir.program.{BadInput, ByteSize, OptionValue}
 
 /** `weir sql`: its options, and nothing else. */
@@ -151,11 +151,11 @@ final class Sql extends Callable[Int]:
     names = Array("--max-statement"),
     paramLabel = "SIZE",
     description = Array(
-      "The longest statement, which has to fit into memory; COPY data has no limit. Default: " +
-        "$" + "{DEFAULT-VALUE}."
+      "Refuse a longer statement, which may lack a closing quote. Default: what a server takes, " +
+        "1.07 GB; COPY data has no limit."
     )
   )
-  private[command] var maxStatement: String = "16MB"
+  private[command] var maxStatement: String | Null = null
 
   @Opt(
     names = Array("--slowest"),
@@ -214,7 +214,9 @@ final class Sql extends Callable[Int]:
         case Left(0) => Prefetch.Off
         case Left(count) => Prefetch.Pieces(count)
         case Right(bytes) => Prefetch.Bytes(bytes),
-      maxStatementBytes = ByteSize.parse("--max-statement", maxStatement, 1, 1_000_000_000L).toInt,
+      maxStatementBytes = Option(maxStatement).fold(ScriptLimits.most)(
+        ByteSize.parse("--max-statement", _, 1, ScriptLimits.most).toInt
+      ),
       slowest = Option(slowest).map(OptionValue.count("--slowest", _, 0, 1000)),
       isKeeping = isKeeping,
       isQuiet = isQuiet,

@@ -59,10 +59,7 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
       case told: (BadInput | ResultFile.NotWritten) => throw told
       case NonFatal(error) => failed(error)
       case _: OutOfMemoryError =>
-        failed(
-          "the memory is too small. It is enough for statements of 6 MB. Give the JVM ten " +
-            "times the size of the longest: WEIR_JAVA_OPTS=-Xmx160m for 16 MB"
-        )
+        failed("the memory is too small. Give the JVM more: WEIR_JAVA_OPTS=-Xmx160m")
 
   private def onDatabase: Task[Int] =
     Database
@@ -152,6 +149,9 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
         var end = 0L
         for piece <- timed(script.piecesWith(settings.psql)) do
           counted.add(piece)
+          piece match
+            case statement: Piece.Statement => statement.discard()
+            case _ => ()
           end = piece.endOffset
           counts.split(counted.statements, counted.rows)
         counted.ended(end)

@@ -76,6 +76,23 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
         assert(clue(Files.readString(log)).startsWith(s"<stdin>:$place"))
         assert(clue(Files.readString(log)).contains(line))
 
+  folder.test("a long statement needs no more memory than a short one"): folder =>
+    val megabytes = Tier(40, 400)
+    val url = newDatabase()
+    val log = folder.resolve("log.txt")
+    val flags = Seq("-Xmx64m", "-XX:+UseSerialGC", s"-Djava.io.tmpdir=$folder")
+    val child = ChildJvm.weir(log, flags, Redirect.PIPE, Seq("sql", "--quiet", "--db", url, "-"))
+    val block = ("x" * 999 + "\n").repeat(1000).getBytes
+    child.stdin.write("CREATE TABLE t AS SELECT length('".getBytes)
+    for _ <- 1 to megabytes do child.stdin.write(block)
+    child.stdin.write("') AS n;\nSELECT x;".getBytes)
+    child.stdin.close()
+    child.readRest(): Unit
+    assertEquals(child.exitCode(), 3)
+    assert(clue(errors(folder)).startsWith(s"<stdin>:${megabytes * 1000 + 2}:8: ERROR: column"))
+    assertEquals(query(url, "SELECT n FROM t"), Vector(s"${megabytes}000000"))
+    assertEquals(folder.toFile.list.toList, List("log.txt"))
+
   folder.test("Ctrl-C cancels what runs on the server, rolls back, and says how far it came"):
     folder =>
       val url = newDatabase()

@@ -113,7 +113,7 @@ private[postgres] final class Applying(
     val end = group.indexWhere(
       {
         case statement: Piece.Statement =>
-          statement.copies || statement.answer != Piece.Answer.Dropped
+          statement.copies || statement.answer != Piece.Answer.Dropped || !statement.isWhole
         case _ => true
       },
       from
@@ -184,6 +184,7 @@ private[postgres] final class Applying(
         if statement.copies then copy.nn.isSent = delivery.beginCopy(statement).await
         else done(statement, delivery.statement(statement).await, begun)
       }
+      statement.discard()
     case data: Piece.CopyData => deliverData(data)
     case end: Piece.CopyEnd =>
       endCopy(end)
@@ -312,7 +313,9 @@ private[postgres] final class Applying(
       if problem ne null then
         ScriptException(script, Some(statement.start), problem, hint = Some(Refused.hint))
       else
-        val at = Encodings.firstInvalid(statement.text, encoding.charset)
+        // The server looks at the text of a long one.
+        val at =
+          if statement.isWhole then Encodings.firstInvalid(statement.text, encoding.charset) else -1
         if at >= 0 then invalid(statement, at)
         else if hasStandardStrings then null
         else backslash(statement)

@@ -3,56 +3,62 @@ package weir.postgres.input
 import java.security.MessageDigest
 import java.util.concurrent.ConcurrentLinkedQueue
 
-/** The SHA-256 of a script's bytes, up to any place that has been read.
+/** The SHA-256 of a script's bytes, up to any place at which a piece ends.
   *
-  * The reader is ahead of the caller of `at`: it appends the blocks that it has read, which are
-  * never changed, and `at` sums them up to the offset that is asked for. So the sum costs no copy,
-  * and holds no more blocks than wait for the sender anyway.
+  * The reader is ahead of the caller of `at`. So it notes the sum at the end of each piece, and
+  * keeps no bytes for it, however long a piece is.
   *
-  *   - **Shared**: `blocks`, one thread that appends and one that takes. A piece is emitted only
-  *     after its bytes have been appended, so its receiver finds them.
-  *   - **Owner only**: the rest, of the thread that calls `advance` and `at`.
+  *   - **Shared**: `marks`, one thread that appends and one that takes. A piece is emitted only
+  *     after its mark has been appended, so its receiver finds it.
+  *   - **Of the reader**: `reading`, `read` and `marked`.
+  *   - **Owner only**: `here`, of the thread that calls `advance` and `at`.
   */
 final class Checksum:
   // shared
-  private val blocks = ConcurrentLinkedQueue[Checksum.Block]()
+  private val marks = ConcurrentLinkedQueue[Checksum.Mark]()
+
+  // of the reader
+  private val reading = MessageDigest.getInstance("SHA-256")
+  private var read = 0L
+  private var marked = 0L
 
   // owner only
-  private val digest = MessageDigest.getInstance("SHA-256")
-  private var summed = 0L
+  private var here = Checksum.Mark(0, MessageDigest.getInstance("SHA-256"))
 
-  /** Appends the next bytes of the script. They must not be changed any more. */
+  /** Adds the next bytes of the script. */
   def append(bytes: Array[Byte], from: Int, length: Int): Unit =
-    blocks.add(Checksum.Block(bytes, from, length)): Unit
+    reading.update(bytes, from, length)
+    read += length
 
-  /** Sums up to `offset`, so that the blocks before it are free. Does nothing for an `offset` that
-    * has been passed already.
+  /** A piece ends behind the bytes that have been added. */
+  def mark(): Unit = if marked < read then
+    marks.add(Checksum.Mark(read, Checksum.copyOf(reading)))
+    marked = read
+
+  /** Goes on to `offset`, at which a piece ends. Does nothing for an `offset` that has been passed
+    * already.
     */
   def advance(offset: Long): Unit =
-    while summed < offset do
-      val block = blocks.peek()
-      if block eq null then
+    while here.offset < offset do
+      val next = marks.peek()
+      if (next eq null) || next.offset > offset then
         throw IllegalStateException(
-          s"Checksum: $summed bytes have been read, and the sum up to $offset was asked for. " +
-            "Ask only for what has been read."
+          s"Checksum: the sum up to $offset was asked for, and no piece that was read ends there."
         )
-      val length = math.min(block.length.toLong, offset - summed).toInt
-      digest.update(block.bytes, block.from, length)
-      summed += length
-      block.from += length
-      block.length -= length
-      if block.length == 0 then blocks.poll(): Unit
+      here = next
+      marks.poll(): Unit
 
-  /** Returns the sum of the first `offset` bytes. **Fails** if they are not read yet, or more have
-    * been summed already.
+  /** Returns the sum of the first `offset` bytes. **Fails** if no piece that has been read ends
+    * there, or a later sum has been asked for already.
     */
   def at(offset: Long): Array[Byte] =
     advance(offset)
     require(
-      summed == offset,
-      s"Checksum: the sum up to $offset was asked for after that up to $summed. Ask in order."
+      here.offset == offset,
+      s"Checksum: the sum up to $offset was asked for after that up to ${here.offset}. Ask in " +
+        "order."
     )
-    digest.clone().asInstanceOf[MessageDigest].digest()
+    Checksum.copyOf(here.sum).digest()
 
   /** Returns a key that can only be made from the script: another sum of its first `offset` bytes,
     * which cannot be computed from the one of `at`. From a SHA-256 sum one can compute only the
@@ -60,12 +66,15 @@ final class Checksum:
     */
   def keyAt(offset: Long): Array[Byte] =
     at(offset): Unit
-    val sum = digest.clone().asInstanceOf[MessageDigest]
+    val sum = Checksum.copyOf(here.sum)
     sum.update(Checksum.KeySuffix)
     sum.digest()
 
 object Checksum:
   private val KeySuffix = "\u0000weir_sql.journal settings".getBytes("US-ASCII")
 
-  /** The part of an array that is not summed yet. */
-  private final class Block(val bytes: Array[Byte], var from: Int, var length: Int)
+  /** The sum of the bytes before `offset`, which is never changed. */
+  private final class Mark(val offset: Long, val sum: MessageDigest)
+
+  private def copyOf(sum: MessageDigest): MessageDigest =
+    sum.clone().asInstanceOf[MessageDigest]

@@ -67,7 +67,7 @@ private[input] final class ScriptFile(
       piece = splitter.next()
       // The stream looks for a cancel between pieces only, and a piece may be many blocks.
       Task.unit.await
-    if piece eq null then addToSum(splitter.usedBytes)
+    if piece eq null then markSum(splitter.usedBytes)
     taken(piece)
 
   /** Returns the next piece; null if it is not in the block that was read last. */
@@ -77,8 +77,13 @@ private[input] final class ScriptFile(
     if piece eq null then null
     else
       recent.foreach(_.pieceEnds(piece.endOffset))
-      addToSum(piece.endOffset)
+      markSum(piece.endOffset)
       if before == 0 then piece else piece.after(before)
+
+  /** Adds the bytes up to `offset`, at which a piece ends. */
+  private def markSum(offset: Long): Unit =
+    addToSum(offset)
+    sum.foreach(_.mark())
 
   /** Adds the bytes up to `offset`, of which the last ones are in the block. */
   private def addToSum(offset: Long): Unit =

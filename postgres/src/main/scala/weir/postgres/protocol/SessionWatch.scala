@@ -49,7 +49,8 @@ private[postgres] final class SessionWatch(lane: Lane):
       stale = true
       touched = true
       named ++= SessionState.dottedNames(statement)
-      if Tokens.mention(statement.text, SessionWatch.passing) then certain = false
+      if !statement.isWhole || Tokens.mention(statement.text, SessionWatch.passing) then
+        certain = false
 
   def transactionBegins(): Unit =
     touched = false

@@ -15,7 +15,7 @@ import org.postgresql.core.{
 }
 import org.postgresql.util.PSQLWarning
 import scala.jdk.CollectionConverters.*
-import weir.postgres.{Done, Encodings, ScriptConnection}
+import weir.postgres.{Done, Encodings, LongText, ScriptConnection}
 
 /** Sends one statement by the simple query protocol, without the driver's parser and its results.
   *
@@ -30,26 +30,35 @@ private[postgres] final class SimpleQuery(
 
   private val executor = connection.driver.getQueryExecutor
 
-  def execute(statement: Array[Byte]): Done =
+  /** Sends the statement: all of `long`, if `statement` is only a part of it. */
+  def execute(statement: Array[Byte], long: LongText | Null = null): Done =
     val outcome = Outcome(dispatcher)
-    run(statement, outcome, dropsRows = true)
+    run(statement, long, outcome, dropsRows = true)
     outcome.done
 
   /** As `execute`; returns the last rows, too, or null if there are none. */
-  def executeKeeping(statement: Array[Byte]): (Done, KeptRows | Null) =
+  def executeKeeping(statement: Array[Byte], long: LongText | Null): (Done, KeptRows | Null) =
     val charset = Encodings.charset(connection.encoding)
     val outcome = Keeping(dispatcher, name => String(name.getBytes(charset), ISO_8859_1))
-    run(statement, outcome, dropsRows = false)
+    run(statement, long, outcome, dropsRows = false)
     (outcome.done, outcome.kept)
 
-  private def run(statement: Array[Byte], outcome: Outcome, dropsRows: Boolean): Unit =
+  private def run(
+      statement: Array[Byte],
+      long: LongText | Null,
+      outcome: Outcome,
+      dropsRows: Boolean
+  ): Unit =
     val socket = connection.watchedSocket
     val flags = if dropsRows then Flags | DropFlags else Flags
     dispatcher.isLive = true
     try
-      if socket eq null then send(decode(statement), outcome, flags)
+      if socket eq null then
+        // The driver has it in memory.
+        val all = if long eq null then statement else long.read(0, long.length)
+        send(decode(all), outcome, flags)
       else
-        socket.output.sendInstead(statement)
+        socket.output.sendInstead(statement, long)
         socket.input.messages.dropsRows = dropsRows
         try send(Placeholder, outcome, flags)
         finally socket.input.messages.dropsRows = false

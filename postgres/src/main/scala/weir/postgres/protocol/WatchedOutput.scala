@@ -2,13 +2,14 @@ package weir.postgres.protocol
 
 import java.io.{IOException, OutputStream}
 import java.util.ArrayDeque
+import weir.postgres.LongText
 
 /** The bytes that the driver sends over one socket, except statements, which go out as the bytes of
   * the script.
   *
   * The driver would make a string of a statement, and bytes of the string: three copies of
-  * something that may be 16 MB long, in UTF-8 for COPY whatever the encoding. So the driver is
-  * given a short text, and the message that it sends for that is replaced.
+  * something that may be long, in UTF-8 for COPY whatever the encoding. So the driver is given a
+  * short text, and the message that it sends for that is replaced.
   *
   * @param onBroken
   *   called if the socket cannot be written, before the driver gets the error and closes the
@@ -24,9 +25,14 @@ private[postgres] final class WatchedOutput(
 
   private var begun = false
   private var instead: Array[Byte] | Null = null
+  private var long: LongText | Null = null
 
-  /** The next message, which the driver ends by a flush, will be this statement. */
-  def sendInstead(statement: Array[Byte]): Unit = instead = statement
+  /** The next message, which the driver ends by a flush, will be this statement: all of `long`, if
+    * `statement` is only a part of it.
+    */
+  def sendInstead(statement: Array[Byte], long: LongText | Null = null): Unit =
+    instead = statement
+    this.long = long
 
   override def write(byte: Int): Unit = write(Array(byte.toByte), 0, 1)
 
@@ -41,8 +47,10 @@ private[postgres] final class WatchedOutput(
   override def flush(): Unit =
     val statement = instead
     if statement ne null then
+      val all = long
       instead = null
-      send(statement)
+      long = null
+      if all eq null then send(statement) else send(all)
     raw.flush()
 
   /** Sends these statements, in as few writes as there can be. */
@@ -86,6 +94,13 @@ private[postgres] final class WatchedOutput(
       put(header, 0, 5)
       put(statement, 0, size)
       put(Nul, 0, 1)
+
+  private def send(statement: LongText): Unit =
+    val header = new Array[Byte](5)
+    fillHeader(header, statement.length)
+    put(header, 0, 5)
+    statement.blocks(0, statement.length)(put(_, 0, _))
+    put(Nul, 0, 1)
 
   private def put(bytes: Array[Byte], offset: Int, length: Int): Unit =
     try raw.write(bytes, offset, length)

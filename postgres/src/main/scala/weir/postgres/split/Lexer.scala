@@ -10,10 +10,10 @@ import weir.postgres.{Piece, Position}
   *
   * It never looks ahead, so the input may end after any byte.
   */
-private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
+private[split] final class Lexer(errors: ScriptErrors, commands: Commands, memoryBytes: Int):
   import Lexer.*
 
-  private val text = StatementText()
+  private val text = StatementText(errors, memoryBytes)
   private val scanner = TokenScanner(findsVariables = true)
   private val classifier = StatementClassifier()
   private val command = MetaCommand(errors, commands)
@@ -30,6 +30,7 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
 
   // of the statement
   private var hasToken = false // something other than comments
+  private var firstAt = 0 // the place in the text of the first of them
   private var parentheses = 0
   // places in the text
   private var parenthesisAt = 0 // of the outermost "(" that is open
@@ -113,8 +114,9 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
         Some("Write its semicolon in the script, on the line before the data.")
       )
     if !isEnded && sending.nonEmpty then endPart(at)
-    val statement = text.statement(at, classifier.isCopy, endOffset, answer)
-    text.abandon()
+    val statement = text.statement(at, firstAt, classifier.isCopy, endOffset, answer)
+    errors.checkMemory(statement, isJoined)
+    text.release()
     statement
 
   def skip(): Unit = text.abandon()
@@ -209,19 +211,23 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
     * them.
     */
   private def word(): Unit =
-    hasToken = true
+    beginToken()
     val keyword = text.keyword(scanner.from, scanner.until)
     classifier.word(keyword, scanner.from, parentheses > 0)
     if !classifier.wantsWords then scanner.passOver(true)
 
   /** Handles a token that is no word, ends no statement and leaves out no part of the script. */
   private def token(): Unit =
-    hasToken = true
+    beginToken()
     classifier.other()
     if scanner.kind == Token.Open then
       if parentheses == 0 then parenthesisAt = scanner.from
       parentheses += 1
     else if scanner.kind == Token.Close && parentheses > 0 then parentheses -= 1
+
+  private def beginToken(): Unit =
+    if !hasToken then firstAt = scanner.from
+    hasToken = true
 
   /** Replaces the variable that ends before `at`, if it is set: its value is read next. */
   private def variable(at: Int): Unit =
@@ -251,8 +257,7 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
   private def endPart(at: Int): Unit =
     errors.checkLength(text.length(at), text.start)
     if classifier.isSet then
-      val bytes = text.bytes(at)
-      val part = java.util.Arrays.copyOfRange(bytes, partAt, bytes.length)
+      val part = text.between(partAt, text.length(at).min(partAt + StatementText.HeadBytes))
       Refused.problem(part).foreach(errors.fail(position(partAt, at), _, Some(Refused.hint)))
 
   /** The text has begun with the dashes of a comment, which is left out. */
@@ -286,6 +291,7 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
       if !text.isBegun then begin(i) else resume(i)
       if bytes(i) == ';' && parentheses == 0 && !classifier.inBody then join(i)
       if bytes(i) == ':' then
+        if !hasToken then firstAt = text.length(i)
         hasToken = true
         classifier.other()
       to(InStatement, i + 1)
@@ -356,7 +362,7 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands):
 
   /** Returns the position of a byte of the text, which ends before `at`. */
   private def position(textIndex: Int, at: Int): Position =
-    text.statement(at, copies = false, 0).positionOfByte(textIndex)
+    text.statement(at, 0, copies = false, 0).positionOfByte(textIndex)
 
 private[split] object Lexer:
   /** The value of a variable, which is read where the variable was. */

@@ -21,7 +21,7 @@ private[split] final class MetaCommand(errors: ScriptErrors, commands: Commands)
   /** Takes the bytes of the line from `from` to `until`. */
   def take(bytes: Array[Byte], from: Int, until: Int): Unit =
     val count = until - from
-    errors.checkLength(length + count, start)
+    errors.checkLine(length + count, start)
     if length + count > line.length then
       line = java.util.Arrays.copyOf(line, math.max(length + count, line.length * 2))
     System.arraycopy(bytes, from, line, length, count)

@@ -22,7 +22,7 @@ private[split] final class RestOfLine(errors: ScriptErrors):
     val complete = to < run.end
     if complete then to += 1
     val count = to - run.index
-    errors.checkLength(length + count, start)
+    errors.checkLine(length + count, start)
     if length + count > bytes.length then
       bytes = java.util.Arrays.copyOf(bytes, math.max(length + count, bytes.length * 2))
     System.arraycopy(run.bytes, run.index, bytes, length, count)

@@ -24,7 +24,7 @@ final class Splitter private[postgres] (
 
   private val errors = ScriptErrors(script, limits)
   private val preamble = Preamble(errors)
-  private val lexer = Lexer(errors, commands)
+  private val lexer = Lexer(errors, commands, limits.memoryBytes)
   private val copy = CopyScan()
   private val restOfLine = RestOfLine(errors)
 
@@ -161,7 +161,7 @@ final class Splitter private[postgres] (
   private def taken(answer: Piece.Answer): Piece.Statement =
     val piece = lexer.take(usedUp, answer)
     last =
-      if piece.sizeBytes <= MostAgainBytes then piece
+      if piece.isWhole && piece.sizeBytes <= MostAgainBytes then piece
       else Piece.Statement(Array.emptyByteArray, false, piece.start, piece.endOffset)
     if piece.copies then beginCopy(piece.start)
     piece

@@ -1,14 +1,16 @@
 package weir.postgres.split
 
-import weir.postgres.{Piece, Position}
+import java.io.IOException
+import weir.postgres.{LongText, Piece, Position}
 
 /** The bytes of the statement that is being read. Most statements are in one block, and are copied
   * once. The others are gathered: a statement that continues in the next block, or one with parts
-  * of the script left out.
+  * of the script left out. What exceeds the memory is gathered in a file.
   */
-private[split] final class StatementText:
+private[split] final class StatementText(errors: ScriptErrors, memoryBytes: Int):
   private var kept = Array.emptyByteArray
   private var keptLength = 0
+  private var file: LongText | Null = null // has all kept bytes, if they are too many for `kept`
   private var keptTo = 0L // the offset in the script at which the kept bytes end
   private var run: Run | Null = null // null: nothing is being taken
   private var from = 0 // the part that is not kept begins here
@@ -29,6 +31,9 @@ private[split] final class StatementText:
     keptLength = 0
     jumps = Nil
     isBegun = false
+    val long = file
+    file = null
+    if long ne null then long.close()
     if kept.length > StatementText.KeptBytes then kept = Array.emptyByteArray
 
   /** Returns the length of the text including the bytes before `at`. */
@@ -39,12 +44,26 @@ private[split] final class StatementText:
     val running = run
     if running ne null then
       val length = at - from
-      if keptLength + length > kept.length then
-        kept = java.util.Arrays.copyOf(kept, math.max(keptLength + length, kept.length * 2))
-      System.arraycopy(running.bytes, from, kept, keptLength, length)
+      if file ne null then inFile(_.append(running.bytes, from, length))
+      else if keptLength + length > memoryBytes then
+        inFile: long =>
+          long.append(kept, 0, keptLength)
+          long.append(running.bytes, from, length)
+      else
+        if keptLength + length > kept.length then
+          kept = java.util.Arrays.copyOf(kept, math.max(keptLength + length, kept.length * 2))
+        System.arraycopy(running.bytes, from, kept, keptLength, length)
       keptLength += length
       keptTo = running.offset(at)
       run = null
+
+  private def inFile(use: LongText => Unit): Unit =
+    try
+      var long = file
+      if long eq null then long = LongText.create()
+      file = long
+      use(long)
+    catch case error: IOException => errors.noFile(start, error)
 
   /** Takes the bytes from `at` on. */
   def resume(in: Run, at: Int): Unit =
@@ -59,26 +78,21 @@ private[split] final class StatementText:
     keptLength = index
     keptTo = StatementText.Nowhere
     run = null
+    val long = file
+    if long ne null then long.cut(index)
 
   /** Returns the bytes from `start` to `end` of the text. */
   def between(start: Int, end: Int): Array[Byte] =
     val part = new Array[Byte](end - start)
     val old = (keptLength - start).max(0).min(part.length)
-    System.arraycopy(kept, start.min(keptLength), part, 0, old)
+    if old > 0 then
+      val source = file
+      if source eq null then System.arraycopy(kept, start, part, 0, old)
+      else System.arraycopy(source.read(start, start + old), 0, part, 0, old)
     val running = run
     if (running ne null) && old < part.length then
       System.arraycopy(running.bytes, from + start + old - keptLength, part, old, part.length - old)
     part
-
-  /** Returns the bytes before `at`. */
-  def bytes(at: Int): Array[Byte] =
-    val running = run
-    if running eq null then java.util.Arrays.copyOf(kept, keptLength)
-    else if keptLength == 0 then java.util.Arrays.copyOfRange(running.bytes, from, at)
-    else
-      val all = java.util.Arrays.copyOf(kept, length(at))
-      System.arraycopy(running.bytes, from, all, keptLength, at - from)
-      all
 
   /** Returns the keyword that the bytes of the text from `start` to `end` are. */
   def keyword(start: Int, end: Int): Keyword =
@@ -88,19 +102,32 @@ private[split] final class StatementText:
       Keyword.of(running.bytes, from + start - keptLength, from + end - keptLength)
     else
       // It began in an earlier block.
-      val word = java.util.Arrays.copyOfRange(kept, start, end)
-      if end > keptLength && (running ne null) then
-        System.arraycopy(running.bytes, from, word, keptLength - start, end - keptLength)
+      val word = between(start, end)
       Keyword.of(word, 0, word.length)
 
+  /** Returns the statement of the bytes before `at`. Its text, if it is too long for the memory,
+    * begins at `head`.
+    */
   def statement(
       at: Int,
+      head: Int,
       copies: Boolean,
       endOffset: Long,
       answer: Piece.Answer = Piece.Answer.Dropped
   ): Piece.Statement =
-    Piece.Statement(bytes(at), copies, start, endOffset, jumps.reverse, answer)
+    if length(at) > memoryBytes then pause(at)
+    val long = file
+    val text =
+      if long eq null then between(0, length(at))
+      else long.read(head, long.length.min(head + StatementText.HeadBytes))
+    Piece.Statement(text, copies, start, endOffset, jumps.reverse, answer, long)
+
+  /** Forgets the statement that `statement` has returned. */
+  def release(): Unit =
+    file = null
+    abandon()
 
 private[split] object StatementText:
   private final val KeptBytes = 1024 * 1024
+  final val HeadBytes = 256 * 1024
   private final val Nowhere = -1L

@@ -435,6 +435,9 @@ class SplitCasesSuite extends WeirSuite:
     check(whole)
     val same = Splits.bytewise(script, limits)
     assertEquals(same, whole, "in blocks of one byte")
+    if limits == ScriptLimits.default then
+      for cuts <- List(Nil, 1 until script.length); split <- Splits.inFiles(script, cuts) do
+        assertEquals(split, whole, "in files")
     for first <- 0 to script.length do
       assertEquals(Splits.of(script, List(first), limits), whole, s"cut at $first")
       if script.length <= 60 then

@@ -32,6 +32,13 @@ object Splits:
   def bytewise(script: Array[Byte], limits: ScriptLimits = ScriptLimits.default): Splits =
     of(script, 1 until script.length, limits)
 
+  /** The script split with so little memory that nearly each statement is in a file; none if it is
+    * refused for that.
+    */
+  def inFiles(script: Array[Byte], cuts: Iterable[Int]): Option[Splits] =
+    Option(of(script, cuts, ScriptLimits(memoryBytes = 3)))
+      .filterNot(_.error.exists(_.contains("of more than 3 bytes")))
+
   def whole(script: String): Splits = whole(script.getBytes(UTF_8))
 
   def ofBlocks(blocks: List[Array[Byte]], limits: ScriptLimits): Splits =
@@ -75,7 +82,7 @@ object Splits:
       case (c: Piece.Command) :: rest =>
         go(rest, Part.Command(c.name, c.arguments, c.start) :: done)
       case (s: Piece.Statement) :: rest =>
-        val positions = s.text.indices.map(s.positionOfByte).toList
+        val positions = (0 until s.sizeBytes).map(s.positionOfByte).toList
         go(rest, Part.Statement(text(s), s.start, positions) :: done)
       case other :: _ => throw AssertionError(s"not after a copy: $other")
     go(pieces, Nil)
@@ -90,4 +97,7 @@ object Splits:
   def latin(bytes: Array[Byte]): String =
     String(bytes, java.nio.charset.StandardCharsets.ISO_8859_1)
 
-  private def text(statement: Piece.Statement): String = latin(statement.text)
+  private def text(statement: Piece.Statement): String =
+    val all = java.io.ByteArrayOutputStream()
+    statement.foreachBlock(all.write(_, 0, _))
+    latin(all.toByteArray)

@@ -70,6 +70,8 @@ class SplitterFuzzSuite extends WeirSuite:
           clue("not as the naive splitter, up to a command")
         )
       assertEquals(Splits.bytewise(script), whole, clue("byte by byte"))
+      for split <- Splits.inFiles(script, List(random.nextInt(script.length + 1))) do
+        assertEquals(split, whole, clue("in files"))
       for _ <- 1 to 3 do
         val cuts = List.fill(1 + random.nextInt(6))(random.nextInt(script.length + 1)).sorted
         assertEquals(Splits.of(script, cuts), whole, clue(s"cut at $cuts"))

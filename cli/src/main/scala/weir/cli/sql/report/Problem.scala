@@ -42,9 +42,8 @@ object Problem:
         Problem(error.script, error.position, "ERROR", error.problem, error.detail, hint)
 
   private val tooLong =
-    "Is a quote or a parenthesis open? If it is meant to be that long, raise --max-statement, " +
-      "and give the JVM ten times " +
-      "that: WEIR_JAVA_OPTS=-Xmx1g for 100MB."
+    "Is a quote or a parenthesis open? If it is meant to be that long, raise --max-statement; " +
+      "a server takes 1.07 GB."
 
   def of(script: String, position: Option[Position], notice: ServerNotice): Problem =
     Problem(
