@@ -97,6 +97,7 @@ lazy val root = project
     interopTests,
     postgres,
     postgresQueue,
+    kafkaNode,
     kafkaBroker,
     kafka,
     kafkaTestkit,
@@ -122,7 +123,7 @@ lazy val testLimit = project
 
 val ruled = Seq("core", "testkit", "slf4j", "otel", "micrometer", "console", "csv", "json") ++
   Seq("zstd", "http", "cats", "fs2Interop", "postgres", "postgresQueue", "kafka") ++
-  Seq("kafkaTestkit", "program", "feeds", "cli", "lab", "bench")
+  Seq("kafkaTestkit", "kafkaBroker", "program", "feeds", "cli", "lab", "bench")
 lazy val ruledModules = taskKey[File]("A line for each module that has rules, with its class path")
 
 // The rules between packages and modules. Its tests check all modules, on their class files and
@@ -412,10 +413,10 @@ lazy val postgresQueue = project
   .settings(testkitSettings)
   .settings(libraryDependencies += "org.postgresql" % "postgresql" % pgjdbc, testServer)
 
-// Kafka's own broker, for tests and for trying out, in a JVM of its own: its jars need Scala 2.13.
-lazy val kafkaBroker = project
-  .in(file("kafka-broker"))
-  .settings(name := "weir-kafka-broker", publish / skip := true)
+// Kafka's own broker, in a JVM of its own: its jars need Scala 2.13.
+lazy val kafkaNode = project
+  .in(file("kafka-broker/node"))
+  .settings(name := "weir-kafka-node", publish / skip := true)
   .settings(autoScalaLibrary := false, crossPaths := false)
   .settings(
     libraryDependencies ++= Seq(
@@ -425,8 +426,44 @@ lazy val kafkaBroker = project
     stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "broker")
   )
 
+lazy val nodeJars = taskKey[Seq[(File, String)]]("The jars of Kafka's broker, and their places")
+
+// Starts such brokers. Those jars are files in the published jar: as dependencies they would be on
+// the class path of the user's tests. Within this build they are not in it, since the program
+// starts without them.
+lazy val kafkaBroker = project
+  .in(file("kafka-broker"))
+  .dependsOn(core % "compile->compile;test->test")
+  .settings(
+    name := "weir-kafka-broker",
+    description := "Kafka's own brokers as resources, for tests of programs that use them"
+  )
+  .settings(testSettings)
+  .settings(filesInMemory)
+  .settings(
+    nodeJars := NodeJars.places(
+      (kafkaNode / Runtime / fullClasspathAsJars).value.files,
+      target.value / "node-jars.index"
+    ),
+    publishedJar := NodeJars.added(
+      (Compile / packageBin).value,
+      nodeJars.value,
+      target.value / "published.jar"
+    ),
+    packagedArtifacts += (Compile / packageBin / artifact).value -> publishedJar.value,
+    libraryDependencies ++= Seq(
+      "org.apache.kafka" % "kafka-clients" % kafkaVersion % Test,
+      "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
+    ),
+    Test / javaOptions += s"-Dweir.broker.jar=${publishedJar.value}",
+    Test / javaOptions += {
+      val jars = (kafkaNode / Runtime / fullClasspathAsJars).value.files
+      s"-Dweir.broker.classpath=${jars.mkString(java.io.File.pathSeparator)}"
+    }
+  )
+
 lazy val kafka = project
-  .dependsOn(core, program % Test)
+  .dependsOn(core, program % Test, kafkaBroker % Test)
   .settings(
     name := "weir-kafka",
     description := "Kafka's topics as streams of Weir: consumer groups, producers, transactions"
@@ -442,11 +479,11 @@ lazy val kafka = project
     ),
     testServer,
     Test / javaOptions += {
-      val jars = (kafkaBroker / Runtime / fullClasspathAsJars).value.files
+      val jars = (kafkaNode / Runtime / fullClasspathAsJars).value.files
       s"-Dweir.broker.classpath=${jars.mkString(java.io.File.pathSeparator)}"
     },
     Test / javaOptions += {
-      val flags = archivingForLater((kafkaBroker / target).value / "test.jsa")
+      val flags = archivingForLater((kafkaNode / target).value / "test.jsa")
       s"-Dweir.broker.flags=${flags.mkString(" ")}"
     }
   )
@@ -535,7 +572,7 @@ lazy val feeds = project
 
 // `weir sql`, `weir relay`, and the help of what the launcher does itself.
 lazy val cli = project
-  .dependsOn(core, program % "compile->compile;test->test", postgres, kafka)
+  .dependsOn(core, program % "compile->compile;test->test", postgres, kafka, kafkaBroker)
   .dependsOn(testkit % Test, rules % Test)
   .settings(name := "weir-cli", publish / skip := true)
   .settings(testSettings)
@@ -554,7 +591,7 @@ lazy val cli = project
     stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "cli"),
     stageLab := {
       val folder = target.value / "lab"
-      Stage((kafkaBroker / Runtime / fullClasspathAsJars).value.files, folder / "broker")
+      Stage((kafkaNode / Runtime / fullClasspathAsJars).value.files, folder / "broker")
       folder
     },
     archiveClasses := archiveOf("weir.program.Main", "sql", "--dry-run", aScript.getPath).value,
@@ -595,7 +632,7 @@ lazy val lab = project
       val folder = target.value / "lab"
       Stage((LocalProject("bench") / measuringJars).value, folder / "bench")
       Stage((LocalProject("benchCe2") / measuringJars).value, folder / "bench-ce2")
-      Stage((kafkaBroker / Runtime / fullClasspathAsJars).value.files, folder / "broker")
+      Stage((kafkaNode / Runtime / fullClasspathAsJars).value.files, folder / "broker")
       folder
     },
     Test / javaOptions += s"-Dweir.embedded=${(cli / stageEmbedded).value}"
@@ -671,7 +708,7 @@ lazy val docs = project
   .in(file("docs"))
   .dependsOn(core, slf4j, otel, micrometer, console, csv, json, zstd, http, cats)
   .dependsOn(fs2Interop, testkit)
-  .dependsOn(postgres, postgresQueue, kafka, kafkaTestkit)
+  .dependsOn(postgres, postgresQueue, kafka, kafkaTestkit, kafkaBroker)
   .enablePlugins(MdocPlugin, ScalaUnidocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
   .settings(
@@ -697,7 +734,7 @@ lazy val docs = project
     ScalaUnidoc / unidoc / unidocProjectFilter :=
       inProjects(core, testkit, slf4j, otel, micrometer, console, csv, json, zstd) ||
         inProjects(http, cats, fs2Interop) ||
-        inProjects(postgres, postgresQueue, kafka, kafkaTestkit),
+        inProjects(postgres, postgresQueue, kafka, kafkaTestkit, kafkaBroker),
     ScalaUnidoc / unidoc / scalacOptions :=
       apiPages.value((ScalaUnidoc / unidoc / scalacOptions).value),
     libraryDependencies += "org.webjars.npm" % "lunr" % "2.3.9" % Provided, // the site's search

@@ -5,6 +5,8 @@ import scala.sys.process.Process
 import sbt._
 import sbt.Keys._
 
+import TestJvms.autoImport.publishedJar
+
 /** The command `exampleProjects NAME…`: builds and runs projects under examples/ with the published
   * artifacts alone, from a repository in `target/examples`. The task `javaExample` does so with the
   * project that takes seconds.
@@ -36,12 +38,17 @@ object ExampleProjects {
   /** Those of a module. */
   val moduleSettings: Seq[Setting[_]] = Seq(
     otherResolvers += MavenCache("examples", repository((Global / folder).value)),
+    publishedJar := (Compile / packageBin).value,
     publishForExamples / publishConfiguration := Classpaths.publishConfig(
       publishMavenStyle.value,
       Classpaths.deliverPattern(crossTarget.value),
       if (isSnapshot.value) "integration" else "release",
       ivyConfigurations.value.map(config => ConfigRef(config.name)).toVector,
-      Classpaths.packaged(Seq(makePom, Compile / packageBin, Compile / packageSrc)).value.toVector,
+      Classpaths
+        .packaged(Seq(makePom, Compile / packageBin, Compile / packageSrc))
+        .value
+        .updated((Compile / packageBin / artifact).value, publishedJar.value)
+        .toVector,
       (publish / checksums).value.toVector,
       "examples",
       ivyLoggingLevel.value,
@@ -51,7 +58,7 @@ object ExampleProjects {
       Classpaths.publishOrSkip(publishForExamples / publishConfiguration, publish / skip).value
   )
 
-  val all = Seq("java", "crawler", "http4s", "service", "script")
+  val all = Seq("java", "crawler", "http4s", "service", "kafka", "script")
 
   private def repository(folder: File): File = folder / "repository"
 
@@ -93,6 +100,7 @@ private final class ExampleProjects(root: File, folder: File, version: String) {
     name match {
       case "java" => maven()
       case "crawler" | "http4s" | "service" => sbt(root / "examples" / name)
+      case "kafka" => sbt(root / "examples" / name, "test")
       case "script" => script(root / "examples" / name / "ten-pages.scala")
       case other =>
         val names = ExampleProjects.all.mkString(", ")
@@ -107,7 +115,7 @@ private final class ExampleProjects(root: File, folder: File, version: String) {
   }
 
   /** Another sbt, with the launcher of this one. */
-  private def sbt(project: File): Unit = {
+  private def sbt(project: File, command: String = "run"): Unit = {
     val launcher = classOf[xsbti.Launcher].getProtectionDomain.getCodeSource.getLocation
     val jar = new File(launcher.toURI)
     val repositories = folder / "repositories"
@@ -127,7 +135,7 @@ private final class ExampleProjects(root: File, folder: File, version: String) {
         s"-Dsbt.repository.config=$repositories",
         "-jar",
         jar.getPath,
-        "run"
+        command
       ): _*
     )
   }

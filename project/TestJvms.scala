@@ -27,6 +27,9 @@ object TestJvms extends AutoPlugin {
     /** The packages that no other module may use, for the suites of `rules`. */
     val innerPackages = settingKey[Seq[String]]("The packages that are no API")
 
+    /** The jar of a module that is published: its `packageBin`, but for that of Kafka's broker. */
+    val publishedJar = taskKey[File]("The jar of a module that is published")
+
     /** Tests run in a JVM of their own for each module, one suite after the other. */
     lazy val testSettings: Seq[Setting[_]] = Seq(
       libraryDependencies ++= Seq(

@@ -39,7 +39,17 @@ object Verify {
     "kafka" -> Seq("postgresQueue"),
     "core" -> Seq("postgres", "testkit", "cats", "fs2Interop", "interopTests"),
     "cli" -> (Seq("feeds", "lab", "bench", "benchCe2", "otel", "micrometer", "slf4j", "csv") ++
-      Seq("json", "zstd", "http", "console", "kafkaTestkit", "program", "testLimit", "rules") ++
+      Seq(
+        "json",
+        "zstd",
+        "http",
+        "console",
+        "kafkaTestkit",
+        "kafkaBroker",
+        "program",
+        "testLimit",
+        "rules"
+      ) ++
       pages)
   ).map { case (first, later) =>
     val about = s"How these end: ${(first +: later).mkString(", ")}"

@@ -12,7 +12,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer as Client
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import scala.util.{Try, Using}
-import weir.program.KafkaBroker
+import weir.kafka.broker.KafkaBroker
 
 /** Brokers of a cluster that are stopped, killed, and started again with their data.
   *
@@ -137,9 +137,7 @@ final class ChaosCluster(size: Int, members: Int) extends AutoCloseable:
 
     private def started(): KafkaBroker = KafkaBroker.in(
       folder.resolve(s"broker-$index"),
-      sys.props("weir.broker.classpath"),
-      KafkaBroker.usualFlags ++ sys.props.get("weir.broker.flags").toSeq.flatMap(_.split(" ")),
-      properties(index)
+      brokerSettings(properties(index))
     )
 
     def kill(): Unit =

@@ -23,7 +23,16 @@ import org.apache.kafka.common.serialization.{StringDeserializer, StringSerializ
 import scala.concurrent.duration.DurationInt
 import scala.jdk.CollectionConverters.*
 import scala.util.Try
-import weir.program.KafkaBroker
+import weir.kafka.broker.{BrokerSettings, KafkaBroker}
+
+/** Returns the settings of brokers that have the jars of this build. */
+def brokerSettings(properties: Map[String, String]): BrokerSettings =
+  val more = sys.props.get("weir.broker.flags").toSeq.flatMap(_.split(" "))
+  BrokerSettings(
+    properties = properties,
+    jvmFlags = BrokerSettings.usualFlags ++ more,
+    classPath = sys.props.get("weir.broker.classpath")
+  )
 
 /** The broker that all suites of a test JVM share. It ends with the JVM, and leaves no file. */
 object TestBroker:
@@ -181,27 +190,32 @@ object TestBroker:
 
   private def start(proxied: Int, sasl: Int): KafkaBroker = KafkaBroker.in(
     folder.resolve("broker"),
-    sys.props("weir.broker.classpath"),
-    KafkaBroker.usualFlags ++ sys.props.get("weir.broker.flags").toSeq.flatMap(_.split(" ")),
-    properties = Map(
-      "weir.temporary" -> "true",
-      "weir.listeners" -> s"PROXIED://127.0.0.1:$proxied,SECRET://127.0.0.1:$sasl",
-      "weir.advertised" -> s"PROXIED://127.0.0.1:${proxy.port},SECRET://127.0.0.1:$sasl",
-      "listener.security.protocol.map" ->
-        ("PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,PROXIED:PLAINTEXT,SECRET:SASL_PLAINTEXT"),
-      "sasl.enabled.mechanisms" -> "PLAIN",
-      "listener.name.secret.plain.sasl.jaas.config" ->
-        ("org.apache.kafka.common.security.plain.PlainLoginModule required " +
-          "user_weir=\"right\";"),
-      "authorizer.class.name" -> "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-      "allow.everyone.if.no.acl.found" -> "true",
-      "super.users" -> "User:ANONYMOUS",
-      "group.min.session.timeout.ms" -> "500",
-      "group.consumer.min.session.timeout.ms" -> "500",
-      "group.consumer.session.timeout.ms" -> "4000",
-      "group.consumer.min.heartbeat.interval.ms" -> "100",
-      "group.consumer.heartbeat.interval.ms" -> "300",
-      "transaction.abort.timed.out.transaction.cleanup.interval.ms" -> "500"
+    brokerSettings(
+      Map(
+        "weir.temporary" -> "true",
+        "weir.listeners" -> s"PROXIED://127.0.0.1:$proxied,SECRET://127.0.0.1:$sasl",
+        "weir.advertised" -> s"PROXIED://127.0.0.1:${proxy.port},SECRET://127.0.0.1:$sasl",
+        "listener.security.protocol.map" ->
+          ("PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,PROXIED:PLAINTEXT,SECRET:SASL_PLAINTEXT"),
+        "sasl.enabled.mechanisms" -> "PLAIN",
+        "listener.name.secret.plain.sasl.jaas.config" ->
+          ("org.apache.kafka.common.security.plain.PlainLoginModule required " +
+            "user_weir=\"right\";"),
+        "authorizer.class.name" -> "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "allow.everyone.if.no.acl.found" -> "true",
+        "super.users" -> "User:ANONYMOUS",
+        "group.min.session.timeout.ms" -> "500",
+        "group.consumer.min.session.timeout.ms" -> "500",
+        "group.consumer.session.timeout.ms" -> "4000",
+        "group.consumer.min.heartbeat.interval.ms" -> "100",
+        "group.consumer.heartbeat.interval.ms" -> "300",
+        "group.share.min.session.timeout.ms" -> "500",
+        "group.share.session.timeout.ms" -> "2000",
+        "group.share.min.heartbeat.interval.ms" -> "100",
+        "group.share.heartbeat.interval.ms" -> "300",
+        "group.share.min.record.lock.duration.ms" -> "1000",
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms" -> "500"
+      )
     )
   )
 

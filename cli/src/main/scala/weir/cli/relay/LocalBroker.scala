@@ -5,7 +5,8 @@ import java.nio.file.{Files, Path}
 import scala.concurrent.duration.*
 
 import weir.{Resource, Task}
-import weir.program.{BadInput, DurationText, KafkaBroker, StagedJars}
+import weir.kafka.broker.{BrokerSettings, KafkaBroker}
+import weir.program.{BadInput, DurationText, StagedJars}
 
 /** A Kafka of the program's own, in a JVM of its own. All relays share it, and it ends with the
   * last of them, however that ends. Its data stays.
@@ -55,8 +56,10 @@ object LocalBroker:
       if !Files.exists(data.resolve("broker")) then note("a broker starts")
       KafkaBroker.in(
         data,
-        StagedJars.broker.classPath,
-        KafkaBroker.usualFlags ++ StagedJars.broker.flags,
+        BrokerSettings(
+          jvmFlags = BrokerSettings.usualFlags ++ StagedJars.broker.flags,
+          classPath = Some(StagedJars.broker.classPath)
+        ),
         waiting = waited => note(s"a broker starts, for ${DurationText.show(waited)} so far")
       )
     catch

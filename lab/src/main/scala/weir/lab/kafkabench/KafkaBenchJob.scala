@@ -13,9 +13,10 @@ import org.apache.kafka.common.serialization.ByteArraySerializer
 import weir.{Stream, Task}
 import weir.cli.relay.{LocalBroker, Topics}
 import weir.kafka.{KafkaProducer, ProducerSettings}
+import weir.kafka.broker.{BrokerSettings, KafkaBroker}
 import weir.lab.{Harness, LabOptions, RivalJvm}
 import weir.lab.ChildOutput.Message
-import weir.program.{Foreground, KafkaBroker, Result, ResultTable, StagedJars, Systems, Text}
+import weir.program.{Foreground, Result, ResultTable, StagedJars, Systems, Text}
 
 /** The whole of `weir kafka-bench`: fills topics, and has every system read them, in turns. */
 final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, err: PrintWriter):
@@ -30,9 +31,11 @@ final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, er
     try
       val broker = KafkaBroker.in(
         folder.resolve("broker"),
-        StagedJars.broker.classPath,
-        flags = Seq("-Xms1g", "-Xmx1g"),
-        properties = Map("weir.temporary" -> "true")
+        BrokerSettings(
+          properties = Map("weir.temporary" -> "true"),
+          jvmFlags = Seq("-Xms1g", "-Xmx1g"),
+          classPath = Some(StagedJars.broker.classPath)
+        )
       )
       try
         Foreground.run(LocalBroker.whileRunning(broker)(all(broker))) match

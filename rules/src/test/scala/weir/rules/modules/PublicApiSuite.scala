@@ -33,7 +33,8 @@ class PublicApiSuite extends munit.FunSuite:
     Ruled("postgres", "weir.postgres"),
     Ruled("postgres-queue", "weir.postgres.queue"),
     Ruled("kafka", "weir.kafka"),
-    Ruled("kafka-testkit", own = None)
+    Ruled("kafka-testkit", own = None),
+    Ruled("kafka-broker", "weir.kafka.broker")
   )
 
   /** Rivals are compared with what users of Weir can call; the splitter is measured by itself. */
@@ -46,7 +47,7 @@ class PublicApiSuite extends munit.FunSuite:
   )
 
   /** Those that know no other module but `core`'s macros and such as are listed with them. */
-  private val without = Set("macros", "rules", "test-limit", "kafka-broker", "bench-ce2") +
+  private val without = Set("macros", "rules", "test-limit", "bench-ce2") +
     "docs" // only calls that users write
 
   private lazy val ofPublished = Found(published)

@@ -11,13 +11,24 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.errors.InvalidReplicationFactorException;
+import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.metadata.storage.Formatter;
 import org.apache.kafka.server.common.MetadataVersion;
@@ -34,7 +45,8 @@ import sun.misc.SignalHandler;
  * process ends, however it ends. So the broker outlives no user, and each user may be killed.
  *
  * <p>Its data is in {@code FOLDER/data}. Once it serves, {@code FOLDER/broker} has its port, the
- * attachment port and its process id. With {@code weir.temporary=true} it deletes the folder.
+ * attachment port and its process id, and it has the {@code weir.topics}: {@code name:partitions},
+ * with commas between them. With {@code weir.temporary=true} it deletes the folder at its end.
  */
 public final class BrokerProgram {
   private static final int firstSeconds = 60;
@@ -65,11 +77,15 @@ public final class BrokerProgram {
       Files.createDirectories(folder);
       int port = free();
       String cluster = (String) given.remove("weir.cluster");
+      String topics = (String) given.remove("weir.topics");
       Properties properties = properties(folder, port, free(), given);
       format(folder.resolve("data"), properties, cluster);
       server = new KafkaRaftServer(KafkaConfig.fromProps(properties), Time.SYSTEM);
       server.startup();
-      serve(folder, port);
+      String listener = properties.getProperty("advertised.listeners").split(",")[0];
+      int served = Integer.parseInt(listener.substring(listener.lastIndexOf(':') + 1));
+      if (topics != null && !topics.isEmpty()) create(topics, served);
+      serve(folder, served);
       code = 0;
     } catch (Throwable error) {
       error.printStackTrace();
@@ -90,6 +106,37 @@ public final class BrokerProgram {
       Files.writeString(part, state);
       Files.move(part, folder.resolve("broker"), StandardCopyOption.REPLACE_EXISTING);
       program.awaitLast();
+    }
+  }
+
+  /**
+   * Creates the topics, and waits for their leaders. In a cluster this may be the first broker of
+   * those that have their replicas.
+   */
+  private static void create(String topics, int port) throws Exception {
+    Map<String, Object> settings = Map.of("bootstrap.servers", "127.0.0.1:" + port);
+    long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(firstSeconds);
+    try (Admin admin = Admin.create(settings)) {
+      for (String topic : topics.split(",")) {
+        String[] pair = topic.split(":");
+        int count = Integer.parseInt(pair[1]);
+        Map<TopicPartition, OffsetSpec> partitions = new HashMap<>();
+        for (int n = 0; n < count; n++)
+          partitions.put(new TopicPartition(pair[0], n), OffsetSpec.latest());
+        while (true) {
+          try {
+            NewTopic made = new NewTopic(pair[0], Optional.of(count), Optional.empty());
+            admin.createTopics(List.of(made)).all().get();
+            break;
+          } catch (ExecutionException error) {
+            if (error.getCause() instanceof TopicExistsException) break;
+            boolean mayPass = error.getCause() instanceof InvalidReplicationFactorException;
+            if (!mayPass || System.nanoTime() - deadline > 0) throw error;
+            Thread.sleep(100);
+          }
+        }
+        admin.listOffsets(partitions).all().get();
+      }
     }
   }
 
@@ -155,6 +202,9 @@ public final class BrokerProgram {
     all.setProperty("transaction.state.log.replication.factor", "1");
     all.setProperty("transaction.state.log.num.partitions", "1");
     all.setProperty("transaction.state.log.min.isr", "1");
+    all.setProperty("share.coordinator.state.topic.replication.factor", "1");
+    all.setProperty("share.coordinator.state.topic.num.partitions", "1");
+    all.setProperty("share.coordinator.state.topic.min.isr", "1");
     all.setProperty("group.initial.rebalance.delay.ms", "0");
     all.setProperty("auto.create.topics.enable", "false");
     all.setProperty("num.partitions", "8");

@@ -1,4 +1,4 @@
-package weir.program
+package weir.kafka.broker
 
 import java.io.IOException
 import java.net.{InetAddress, ServerSocket}
@@ -11,6 +11,8 @@ import munit.FunSuite
 /** Attaching to a broker, with a stand-in for it. */
 class KafkaBrokerSuite extends FunSuite:
   override val munitTimeout: Duration = 2.minutes
+
+  private val noJar = BrokerSettings(classPath = Some("no.jar"))
 
   private val folder = FunFixture[Path](
     _ => Files.createTempDirectory("weir-broker").resolve("broker"),
@@ -34,7 +36,7 @@ class KafkaBrokerSuite extends FunSuite:
       socket.getOutputStream.write('A')
     }: Unit
     val broker =
-      KafkaBroker.in(folder, "no.jar", waiting = _ => toldOften.countDown(), tellEvery = 1.milli)
+      KafkaBroker.in(folder, noJar, waiting = _ => toldOften.countDown(), tellEvery = 1.milli)
     assertEquals((broker.port, broker.isAlive, connections.get), (9092, true, 1))
     assertEquals(toldOften.getCount, 0L)
     broker.close()
@@ -48,6 +50,6 @@ class KafkaBrokerSuite extends FunSuite:
         finally socket.close()
       val state = write(folder, port, ProcessHandle.current.pid)
       Files.setLastModifiedTime(state, java.nio.file.attribute.FileTime.fromMillis(1000)): Unit
-      val failed = intercept[IOException](KafkaBroker.in(folder, "nowhere.jar"))
+      val failed = intercept[IOException](KafkaBroker.in(folder, noJar))
       assert(failed.getMessage.contains("the broker did not start"), failed.getMessage)
       assert(!Files.exists(state))

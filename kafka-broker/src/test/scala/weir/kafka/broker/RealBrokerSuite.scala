@@ -1,0 +1,83 @@
+package weir.kafka.broker
+
+import java.io.IOException
+import java.net.URLClassLoader
+import java.nio.file.{Files, Path}
+import org.apache.kafka.clients.admin.Admin
+import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
+import scala.util.Using
+import weir.Task
+
+/** Brokers of Kafka, as a user's tests start them. */
+class RealBrokerSuite extends munit.FunSuite:
+  override def munitTimeout: Duration = 5.minutes
+
+  private val ofBuild = BrokerSettings(classPath = sys.props.get("weir.broker.classpath"))
+
+  /** Returns the numbers of partitions and of replicas of the topics. */
+  private def topics(address: String): Map[String, (Int, Int)] =
+    val properties = Map[String, AnyRef]("bootstrap.servers" -> address)
+    Using.resource(Admin.create(properties.asJava)): admin =>
+      val names = admin.listTopics.names.get
+      val found = admin.describeTopics(names).allTopicNames.get.asScala.toMap
+      found.map { (name, topic) =>
+        name -> (topic.partitions.size, topic.partitions.get(0).replicas.size)
+      }
+
+  /** The folders of brokers that are there now. */
+  private def folders: Set[String] =
+    val all = Path.of(sys.props("java.io.tmpdir")).toFile.list.toSet
+    all.filter(_.startsWith("weir-kafka-broker-"))
+
+  test("a broker has its topics at once, and leaves nothing behind"):
+    val before = folders
+    val settings = ofBuild.copy(topics = Map("orders" -> 3, "mails" -> 1))
+    val (broker, found, during) = KafkaBroker
+      .resource(settings)
+      .use(broker => Task((broker, topics(broker.address), folders)))
+      .runSync()
+    assertEquals(found, Map("orders" -> (3, 1), "mails" -> (1, 1)))
+    assertEquals((during.size, folders), (before.size + 1, before))
+    assert(!broker.isAlive)
+
+  test("a cluster has a replica of each topic on each broker, and is one"):
+    val before = folders
+    val (found, ports) = KafkaBroker
+      .cluster(3, ofBuild.copy(topics = Map("orders" -> 2)))
+      .use { brokers =>
+        Task((brokers.map(broker => topics(broker.address)), brokers.map(_.port).toSet))
+      }
+      .runSync()
+    assertEquals(found, Vector.fill(3)(Map("orders" -> (2, 3))))
+    assertEquals((ports.size, folders), (3, before))
+
+  test("a cancel while it starts leaves nothing behind"):
+    val before = folders
+    val start = KafkaBroker.resource(ofBuild).use(_ => Task.never)
+    start.timeout(300.millis).attempt.runSync(): Unit
+    assertEquals(folders, before)
+
+  test("a broker that does not start says why, and leaves nothing behind"):
+    val before = folders
+    val wrong = ofBuild.copy(properties = Map("num.partitions" -> "none"))
+    val error = intercept[IOException](KafkaBroker.resource(wrong).use(_ => Task.unit).runSync())
+    assert(error.getMessage.contains("num.partitions"), error.getMessage)
+    assertEquals(folders, before)
+
+  test("the published jar has all that a broker needs, and unpacks it once"):
+    val loader = URLClassLoader(Array(Path.of(sys.props("weir.broker.jar")).toUri.toURL), null)
+    val folder = Files.createTempDirectory("weir-broker-jars-")
+    try
+      val many =
+        Task.parTraverse((1 to 4).toVector)(_ => Task(BrokerJars.classPath(folder, loader)))
+      val classPaths = many.runSync()
+      assertEquals((classPaths.distinct.size, folder.toFile.list.length), (1, 1))
+      val settings = BrokerSettings(Map("orders" -> 1), classPath = classPaths.headOption)
+      val found = KafkaBroker.resource(settings).use(b => Task(topics(b.address))).runSync()
+      assertEquals(found, Map("orders" -> (1, 1)))
+    finally BrokerJars.delete(folder)
+
+  test("without the published jar the error says so"):
+    val error = intercept[IOException](KafkaBroker.resource().use(_ => Task.unit).runSync())
+    assert(error.getMessage.contains("weir-kafka-broker"), error.getMessage)
