@@ -17,6 +17,8 @@ import weir.postgres.split.Refused
   *   the settings with which the session begins
   * @param addresses
   *   the addresses of a host with this port, so that its name is not looked up
+  * @param words
+  *   libpq's parameters of which it was made; none for a `jdbc:` address
   */
 final class PostgresUrl private[postgres] (
     val jdbc: String,
@@ -25,7 +27,8 @@ final class PostgresUrl private[postgres] (
     val password: Option[String],
     val properties: Map[String, String],
     val settings: Map[String, String],
-    private[postgres] val addresses: Map[(String, Int), Vector[InetAddress]] = Map.empty
+    private[postgres] val addresses: Map[(String, Int), Vector[InetAddress]] = Map.empty,
+    private[postgres] val words: Option[Map[String, String]] = None
 ):
   /** Returns the database and its server, for messages. */
   private[postgres] def place: String =
@@ -52,16 +55,43 @@ object PostgresUrl:
     refuseOther(text)
     if text.startsWith("jdbc:") then ofJdbc(text, environment)
     else
-      val given_ =
-        if text.startsWith("postgresql://") || text.startsWith("postgres://") then
-          UrlWords.ofUri(text)
-        else if text.contains('=') then UrlWords.ofKeywords(text)
-        else if text.isEmpty then Map.empty
-        else Map("dbname" -> text)
-      val usual = LibpqWords.ofEnvironment(environment)
-      val service = given_.get("service").orElse(usual.get("service"))
-      val served = service.fold(Map.empty)(ServiceFile.words(_, environment))
-      ofWords(usual ++ served ++ given_, environment)
+      fresh(
+        wordsOf(text).getOrElse(if text.isEmpty then Map.empty else Map("dbname" -> text)),
+        environment
+      )
+
+  /** Returns the address that these parameters and libpq's variables give together. */
+  private[postgres] def fresh(
+      given_ : Map[String, String],
+      environment: Map[String, String]
+  ): PostgresUrl =
+    val usual = LibpqWords.ofEnvironment(environment)
+    val service = given_.get("service").orElse(usual.get("service"))
+    val served = service.fold(Map.empty)(ServiceFile.words(_, environment))
+    ofWords(usual ++ served ++ given_, environment)
+
+  /** Returns the address with `change` in place of some of the parameters of `before`. As in psql,
+    * its password is kept only for the same server and user.
+    */
+  private[postgres] def changed(
+      before: Map[String, String],
+      change: Map[String, String],
+      environment: Map[String, String]
+  ): PostgresUrl =
+    def isOther(name: String) = change.get(name).exists(value => !before.get(name).contains(value))
+    val hasOtherHost = isOther("host") && !change.contains("hostaddr")
+    val hasOtherUser = hasOtherHost || List("user", "port", "hostaddr").exists(isOther)
+    val kept = before -- Option.when(hasOtherHost)("hostaddr") -- Option.when(hasOtherUser)("password")
+    val usual = LibpqWords.ofEnvironment(environment).filter((name, _) => name == "password")
+    ofWords(usual ++ kept ++ change, environment)
+
+  /** Returns the parameters that an address, or words such as `host=a dbname=b`, has; none if the
+    * text is the name of a database.
+    */
+  private[postgres] def wordsOf(text: String): Option[Map[String, String]] =
+    if text.startsWith("postgresql://") || text.startsWith("postgres://") then
+      Some(UrlWords.ofUri(text))
+    else Option.when(text.contains('='))(UrlWords.ofKeywords(text))
 
   /** An address of another kind would be taken for the name of a database, with its password. */
   private def refuseOther(text: String): Unit =
@@ -176,7 +206,8 @@ object PostgresUrl:
         ),
       LibpqWords.driver(words, environment),
       settings,
-      addresses
+      addresses,
+      Some(words + ("user" -> user) + ("dbname" -> database))
     )
 
   private def isFolder(host: String): Boolean = host.startsWith("/") || host.startsWith("@")

@@ -18,7 +18,8 @@ final class ScriptConnection private[postgres] (
     private[postgres] val driver: BaseConnection,
     private[postgres] val socket: (java.net.Socket & WatchedSocket) | Null,
     private[postgres] val notices: ScriptConnection.Notices,
-    val place: String
+    val place: String,
+    private[postgres] val url: PostgresUrl | Null = null
 ):
   /** Returns true if errors are noticed while COPY data is sent. They are not if the connection was
     * not opened by `open`, or is encrypted by an `sslfactory` that the address names: then the
@@ -29,6 +30,21 @@ final class ScriptConnection private[postgres] (
   /** Returns the server's `client_encoding`. */
   private[postgres] def encoding: String =
     Option(driver.getQueryExecutor.getParameterStatus("client_encoding")).getOrElse("UTF8")
+
+  /** Returns psql's variables about the connection. */
+  private[postgres] def described: Map[String, String] =
+    val executor = driver.getQueryExecutor
+    val spec = executor.getHostSpec
+    val file = if url eq null then None else url.socketFile
+    Map(
+      "DBNAME" -> executor.getDatabase,
+      "USER" -> executor.getUser,
+      "HOST" -> file.fold(spec.getHost)(_.getParent.toString),
+      "PORT" -> file.fold(spec.getPort.toString)(_.toString.split('.').last),
+      "ENCODING" -> encoding,
+      "SERVER_VERSION_NAME" -> Option(executor.getServerVersion).getOrElse(""),
+      "SERVER_VERSION_NUM" -> executor.getServerVersionNum.toString
+    )
 
   /** Reads the body of a notice or an error. */
   private[postgres] def message(body: Array[Byte]): ServerErrorMessage =

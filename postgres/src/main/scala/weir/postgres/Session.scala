@@ -17,16 +17,29 @@ import weir.postgres.protocol.{DriverCall, Exchange, KeptRows, NoticeDispatcher,
   * leaves it failed, as the server does.
   */
 final class Session private (
-    connection: ScriptConnection,
+    first: ScriptConnection,
     dispatcher: NoticeDispatcher,
     graceMillis: Long
 ):
   import Session.*
 
-  private val executor = connection.driver.getQueryExecutor
-  private val simple = SimpleQuery(connection, dispatcher)
+  private var connection = first
+  private var simple = SimpleQuery(first, dispatcher)
+  private def executor = connection.driver.getQueryExecutor
   @volatile private var lost = false
   private var copy: CopyIn | Null = null
+
+  /** Goes on over another connection. No COPY may be open. */
+  private[postgres] def moveTo(next: ScriptConnection): Unit =
+    connection.notices.receive = _ => ()
+    connection = next
+    simple = SimpleQuery(next, dispatcher)
+    lost = false
+    receiveNotices()
+
+  private def receiveNotices(): Unit =
+    val from = connection
+    from.notices.receive = body => dispatcher.receive(from.message(body))
 
   /** Returns true if the server is in a transaction. */
   def transaction: Transaction = executor.getTransactionState match
@@ -268,9 +281,9 @@ object Session:
       notice: ServerNotice => Unit,
       graceMillis: Long
   ): Session =
-    val dispatcher = NoticeDispatcher(notice)
-    connection.notices.receive = body => dispatcher.receive(connection.message(body))
-    new Session(connection, dispatcher, graceMillis)
+    val session = new Session(connection, NoticeDispatcher(notice), graceMillis)
+    session.receiveNotices()
+    session
 
   /** Returns true if the connection has failed, rather than a statement: it could not be read or
     * written.

@@ -6,6 +6,7 @@ import weir.postgres.*
 import weir.postgres.protocol.Exchange
 import weir.postgres.psql.{CommandProblem, Variables}
 import weir.postgres.split.{MetaCommand, Refused, WordScan}
+import weir.std.Hotswap
 
 /** Passes the pieces of scripts one by one to a `Delivery`, and decides what follows from an error.
   */
@@ -14,7 +15,8 @@ private[postgres] final class Applying(
     delivery: Delivery,
     options: ApplyOptions,
     variables: Variables,
-    listener: ApplyListener
+    listener: ApplyListener,
+    connections: Reconnecting
 ):
   import Applying.*
 
@@ -65,6 +67,7 @@ private[postgres] final class Applying(
     val applied = Task.direct {
       session.run("SET client_min_messages = warning").await: Unit
       if options.singleTransaction then session.run("BEGIN").await: Unit
+      connections.describe()
       commands.begin(scripts.headOption.fold("")(_._1))
       for (name, groups) <- scripts do applyOne(name, groups)
       calls.begin()
@@ -212,6 +215,7 @@ private[postgres] final class Applying(
           listener.printed(script, told, isForErrors = true)
       case "gexec" => for statement <- answers.statements(command) do deliver(statement)
       case "copyto" => copyTo(command)
+      case "c" => connect(command)
       case "!" =>
         if !delivery.isSkipping(command.start) then
           Shell
@@ -221,6 +225,29 @@ private[postgres] final class Applying(
         val List(problem, hint) = command.arguments: @unchecked
         throw CommandProblem(Variables.bytes(problem), hint)
       case _ => if !delivery.isSkipping(command.start) then commands.run(script, command)
+
+  /** Goes on over another connection. An error ends the run: psql has no connection after it. */
+  private def connect(command: Piece.Command)(using Task.Direct): Unit =
+    commands.mayConnect(script, command)
+    if session.transaction != Session.Transaction.Idle then
+      throw CommandProblem(
+        "\\connect in the middle of a transaction, which would be rolled back",
+        "Is a COMMIT missing before it?"
+      )
+    try
+      connections.connect(command.arguments).await
+      session.run("SET client_min_messages = warning").await: Unit
+    catch
+      case error: ServerError =>
+        throw ScriptException(
+          script,
+          Some(command.start),
+          s"\\connect: ${error.problem}",
+          error.detail,
+          error.hint,
+          error
+        )
+    delivery.reconnected.await
 
   private def copyTo(command: Piece.Command)(using Task.Direct): Unit =
     val List(sql, kind, name) = command.arguments: @unchecked
@@ -412,15 +439,19 @@ private[postgres] object Applying:
       listener: ApplyListener,
       delivery: Session => Delivery,
       variables: Variables = Variables()
-  ): Task[ApplySummary] = Task.defer {
-    var applying: Applying | Null = null
-    val session = Session(
-      connection,
-      notice =>
-        if applying ne null then
-          listener.noticed(applying.nn.scriptName, applying.nn.position, applying.nn.hiding(notice))
-    )
-    val running = Applying(session, delivery(session), options, variables, listener)
-    applying = running
-    running.run(scripts)
-  }
+  ): Task[ApplySummary] = Hotswap
+    .empty[ScriptConnection]
+    .use: opened =>
+      var applying: Applying | Null = null
+      val session = Session(
+        connection,
+        notice =>
+          if applying ne null then
+            listener
+              .noticed(applying.nn.scriptName, applying.nn.position, applying.nn.hiding(notice))
+      )
+      val connections = Reconnecting(connection, session, opened, variables)
+      val running =
+        Applying(session, delivery(session), options, variables, listener, connections)
+      applying = running
+      running.run(scripts)

@@ -21,6 +21,19 @@ private[postgres] final class CommandRunner(options: ApplyOptions, listener: App
     case ("i" | "copy", _) => () // the reader goes on with the file
     case (name, _) => listener.passedOver(script, command.start, name)
 
+  /** **Fails** if `\connect` cannot be carried out with these options. */
+  def mayConnect(script: String, command: Piece.Command): Unit =
+    for (option, why) <- Option
+        .when(options.singleTransaction)("--single-transaction" -> "It would end the transaction.")
+        .orElse(options.resume.map(_ => "--resume" -> "The journal is in the first database."))
+    do
+      throw ScriptException(
+        script,
+        Some(command.start),
+        s"\\connect cannot be used together with $option",
+        hint = Some(s"$why Apply the part for each database by itself.")
+      )
+
   private def goOn(script: String, command: Piece.Command, goesOn: Boolean): Unit =
     val single = Option.when(options.singleTransaction)("--single-transaction")
     for other <- single.orElse(options.resume.map(_ => "--resume")) if goesOn do

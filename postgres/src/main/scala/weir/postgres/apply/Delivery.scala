@@ -18,6 +18,9 @@ private[postgres] trait Delivery:
     */
   def within(place: Option[Position]): Unit = ()
 
+  /** The session has gone on over another connection. */
+  def reconnected: Task[Unit] = Task.unit
+
   /** After the last piece of a script. */
   def end: Task[Unit]
 

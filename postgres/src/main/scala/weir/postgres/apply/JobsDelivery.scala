@@ -14,34 +14,49 @@ private[postgres] final class JobsDelivery(lane: Lane, session: SessionWatch, co
   /** True if the open transaction was begun for this COPY alone, and ends with it. */
   private var own = false
 
-  def begin(script: String): Task[Unit] = Task.direct(session.begin())
+  /** The delivery after the session has gone to another database, of which the jobs know nothing;
+    * null before that.
+    */
+  private var elsewhere: PlainDelivery | Null = null
+
+  override def reconnected: Task[Unit] = Task.defer {
+    elsewhere = PlainDelivery(lane.session)
+    copies.leave
+  }
+
+  def begin(script: String): Task[Unit] = plain(_.begin(script))(Task.direct(session.begin()))
   def end: Task[Unit] = Task.unit
 
   def statement(piece: Piece.Statement): Task[Option[Done]] =
-    lane.execute(piece).map { done =>
+    plain(_.statement(piece))(lane.execute(piece).map { done =>
       session.executed(piece)
       Some(done)
-    }
+    })
 
-  def beginCopy(piece: Piece.Statement): Task[Boolean] = Task.direct {
+  def beginCopy(piece: Piece.Statement): Task[Boolean] = plain(_.beginCopy(piece))(Task.direct {
     own = lane.transaction == Session.Transaction.Idle
     copies.begin(piece, own)
     true
-  }
+  })
 
-  def copyData(piece: Piece.CopyData): Task[Unit] = orUndo(Task.direct(copies.data(piece)))
+  def copyData(piece: Piece.CopyData): Task[Unit] =
+    plain(_.copyData(piece))(orUndo(Task.direct(copies.data(piece))))
 
   def copyHasFailed: Boolean = lane.session.copyHasFailed
 
-  def endCopy(piece: Piece): Task[Option[Done]] = orUndo(Task.direct {
+  def endCopy(piece: Piece): Task[Option[Done]] = plain(_.endCopy(piece))(orUndo(Task.direct {
     val rows = copies.end()
     if copies.parts > 1 then
       copies.commitOthers(_ => "")
       lane.run("COMMIT").await
     Some(Done(rows, s"COPY $rows"))
-  })
+  }))
 
-  def abortCopy: Task[Unit] = Task.direct(copies.abort())
+  def abortCopy: Task[Unit] = plain(_.abortCopy)(Task.direct(copies.abort()))
+
+  private def plain[A](there: PlainDelivery => Task[A])(here: => Task[A]): Task[A] =
+    val other = elsewhere
+    if other ne null then there(other) else here
 
   /** Ends the transaction that was begun for the COPY, so that a next statement after the error is
     * not in it.

@@ -36,6 +36,9 @@ private[postgres] final class ParallelCopy(
     val now = run
     if now eq null then 1 else now.lanes.size
 
+  /** Closes the additional connections. */
+  def leave: Task[Unit] = jobs.drop
+
   def begin(statement: Piece.Statement, own: Boolean)(using Task.Direct): Unit =
     this.statement = statement
     held.clear()

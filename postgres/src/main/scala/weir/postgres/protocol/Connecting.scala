@@ -33,7 +33,7 @@ private[postgres] object Connecting:
         try
           val jdbc = org.postgresql.Driver().connect(url.jdbc, propertiesOf(url, opening.key))
           val driver = jdbc.unwrap(classOf[BaseConnection])
-          val connection = ScriptConnection(jdbc, driver, opening.finish(), notices, url.place)
+          val connection = ScriptConnection(jdbc, driver, opening.finish(), notices, url.place, url)
           made.set(connection)
           connection
         catch

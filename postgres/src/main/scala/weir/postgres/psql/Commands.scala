@@ -76,6 +76,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       case "echo" | "qecho" | "warn" => echo(name, arguments)
       case "i" | "include" => include(name, arguments, isRelative = false)
       case "ir" | "include_relative" => include(name, arguments, isRelative = true)
+      case "c" | "connect" => List(Later("c", ConnectCommand.parse(arguments)))
       case "cd" => changeFolder(arguments)
       case "g" | "gx" => sendOnly(name, arguments)
       case "crosstabview" => Nil

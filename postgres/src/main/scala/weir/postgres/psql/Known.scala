@@ -27,7 +27,7 @@ private[postgres] object Known:
     */
   def waits(name: String): Boolean = waiting(name)
 
-  private val waiting = Set("i", "copy", "copyto", "gset", "gexec", "!")
+  private val waiting = Set("c", "i", "copy", "copyto", "gset", "gexec", "!")
 
   /** Returns true if the reader cannot go on without the server's answer. */
   def asks(name: String): Boolean = name == "gset" || name == "gexec"

@@ -96,6 +96,18 @@ class PgDumpSuite extends NeedsPrograms:
       assertLines(dump("target", Nil).sorted, applied.sorted)
     }
 
+  test("pg_dump --create --clean, which drops the database, makes it again and goes there"):
+    withTarget() { _ =>
+      ScriptRunner.withFile(Array.empty) { file =>
+        apply(Nil): Unit
+        val before = dump("target", Nil)
+        dumpTo(file, "target", Seq("--create", "--clean"))
+        server.execute("target", "DROP SCHEMA public CASCADE")
+        assertEquals(weir(file, "postgres", Mode.Stop), None)
+        assertLines(dump("target", Nil), before)
+      }
+    }
+
   for options <- List(
       "--inserts --rows-per-insert=50 --on-conflict-do-nothing --quote-all-identifiers",
       "--column-inserts --no-privileges --no-owner --no-comments --no-publications"

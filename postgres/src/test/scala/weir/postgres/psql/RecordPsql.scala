@@ -20,6 +20,7 @@ object RecordPsql:
     if version != 15 then throw AssertionError(s"psql is of version $version, not 15.")
     val server = LoggedServer.shared
     server.create("recorded")
+    server.create(RecordedCase.otherDatabase)
     val sources = Path.of("postgres/src/test/resources/weir/postgres/psql/commands")
     val folder = if Files.isDirectory(sources) then sources else Path.of("..").resolve(sources)
     for name <- RecordedCase.files ++ RecordedCase.answered do
@@ -30,7 +31,8 @@ object RecordPsql:
   private def record(server: LoggedServer, psql: Path, before: RecordedCase): RecordedCase =
     DatabaseContents.clear(server, "recorded")
     server.log.forget()
-    val command = Vector(s"$psql", "-X", "-q", "-A", "-t", "-v", "VERBOSITY=sqlstate")
+    val command = Vector(s"$psql", "-X", "-q", "-A", "-t", "-v", "VERBOSITY=sqlstate") ++
+      Vector("-v", "first=recorded")
     val result = RecordedCase.inFolder(before): folder =>
       Programs.run(
         command ++ Vector("-d", "recorded", "-f", "s.sql"),
@@ -38,7 +40,7 @@ object RecordPsql:
         folder = Some(folder)
       )
     val warned = result.err.linesIterator.filterNot(_.startsWith("psql:")).map(_ + "\n").mkString
-    val sent = server.log.session("recorded").collect {
+    val sent = server.log.ofAll("recorded", RecordedCase.otherDatabase).collect {
       case Event.Sent(sql) => sql
       case Event.Failed(state = "42601", query = sql) => sql // no statement is logged then
     }

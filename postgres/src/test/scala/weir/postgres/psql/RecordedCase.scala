@@ -36,7 +36,10 @@ object RecordedCase:
   val files: Vector[String] = Vector("arguments", "variables", "sql", "if", "include", "copy")
 
   /** The files of cases that depend on what a server answers. */
-  val answered: Vector[String] = Vector("answers")
+  val answered: Vector[String] = Vector("answers", "connect")
+
+  /** A database to which cases connect. */
+  val otherDatabase = "other_db"
 
   /** The cases of a file. */
   def of(file: String): Vector[RecordedCase] =

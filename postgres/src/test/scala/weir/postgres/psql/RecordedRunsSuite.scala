@@ -17,6 +17,7 @@ class RecordedRunsSuite extends WeirSuite:
   private lazy val server: LoggedServer =
     val shared = LoggedServer.shared
     shared.create(database)
+    shared.create(RecordedCase.otherDatabase)
     shared
 
   private final class Told extends ApplyListener:
@@ -37,7 +38,7 @@ class RecordedRunsSuite extends WeirSuite:
     val told = Told()
     val options = ApplyOptions(
       onError = OnError.Continue,
-      psql = PsqlOptions(folder = folder, allowsShell = true)
+      psql = PsqlOptions(Map("first" -> database), folder = folder, allowsShell = true)
     )
     val script = SqlScript.fromInputStream("s.sql")(Files.newInputStream(folder.resolve("s.sql")))
     ScriptConnection
@@ -45,10 +46,10 @@ class RecordedRunsSuite extends WeirSuite:
       .use(script.applyTo(_, options, told))
       .runSync(): Unit
     assertEquals(told.printed.toString, recorded.printed)
-    val sent = server.log.session(database).collect {
+    val sent = server.log.ofAll(database, RecordedCase.otherDatabase).collect {
       case Event.Sent(sql) => sql
       case Event.Failed(state = "42601", query = sql) => sql // no statement is logged then
     }
-    val ofScript = sent.dropWhile(_ != "SET client_min_messages = warning").drop(1)
+    val ofScript = sent.filterNot(_ == "SET client_min_messages = warning")
     for (ours, theirs) <- ofScript.zipAll(recorded.sent, "nothing", "nothing") do
       assert(Comparison.sameText(ours, theirs), s"sent:\n$ours\npsql sent:\n$theirs")

@@ -32,6 +32,26 @@ final class ServerLog(file: Path):
         Thread.sleep(1)
     found.get
 
+  /** Returns the log of all sessions with these databases since then, in the order of its records.
+    *
+    * **Waits** until the server has logged the end of those that have sent something.
+    */
+  def ofAll(databases: String*): Vector[Event] =
+    val deadline = System.nanoTime() + 10_000_000_000L
+    var found = Option.empty[Vector[Event]]
+    while found.isEmpty do
+      readOn()
+      val own = rows.filter(_(application) == suite).map(_(sessionId)).toSet
+      val ours = rows.filter(row => databases.contains(row(base)) && !own(row(sessionId)))
+      val (ends, others) = ours.partition(_(message).startsWith("disconnection: "))
+      val ended = ends.map(_(sessionId)).toSet
+      if ended.nonEmpty && others.forall(row => ended(row(sessionId))) then
+        found = Some(others.flatMap(event))
+      else
+        if System.nanoTime() > deadline then throw AssertionError("A session has not ended.")
+        Thread.sleep(1)
+    found.get
+
   /** The sessions with `database` that have ended since then, in the order of their ends. */
   def sessions(database: String): Vector[Vector[Event]] =
     readOn()
