@@ -54,7 +54,7 @@ val kafkaVersion = "4.4.0"
 ThisBuild / innerPackages :=
   (Seq("app", "fiber", "group", "macros", "runtime", "stream", "sync", "task", "trace") ++
     Seq("testkit.agent", "testkit.explore") ++
-    Seq("apply", "input", "jobs", "journal", "protocol", "psql", "split")
+    Seq("apply", "display", "input", "jobs", "journal", "protocol", "psql", "split")
       .map("postgres." + _) ++
     Seq("postgres.queue.tables", "postgres.queue.worker") ++
     Seq("kafka.consumer", "http.server", "http.client")).map("weir." + _)

@@ -111,8 +111,15 @@ object Piece:
 
   /** Says what is done with the rows of a statement, or with the data of a `COPY … TO STDOUT`. */
   enum Answer:
-    /** They are dropped as they arrive. */
+    /** They are dropped as they arrive, or printed, if the run prints rows. */
     case Dropped
+
+    /** They are printed, with these settings of `\pset` for the time of the statement.
+      *
+      * @param target
+      *   of `\g`: a file, or what the shell runs, as in a command `!`; empty for the usual output
+      */
+    case Shown(settings: List[(String, Option[String])], target: List[String])
 
     /** `Session.keptRows` has them, for the command that is the next piece. */
     case Kept

@@ -81,7 +81,8 @@ object PostgresUrl:
     def isOther(name: String) = change.get(name).exists(value => !before.get(name).contains(value))
     val hasOtherHost = isOther("host") && !change.contains("hostaddr")
     val hasOtherUser = hasOtherHost || List("user", "port", "hostaddr").exists(isOther)
-    val kept = before -- Option.when(hasOtherHost)("hostaddr") -- Option.when(hasOtherUser)("password")
+    val kept =
+      before -- Option.when(hasOtherHost)("hostaddr") -- Option.when(hasOtherUser)("password")
     val usual = LibpqWords.ofEnvironment(environment).filter((name, _) => name == "password")
     ofWords(usual ++ kept ++ change, environment)
 

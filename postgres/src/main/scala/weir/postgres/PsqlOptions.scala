@@ -12,15 +12,29 @@ import weir.postgres.psql.{CommandProblem, Commands}
   * @param folder
   *   where the relative names of files begin, until `\cd` names another folder
   * @param allowsShell
-  *   runs the programs that `\!` names
+  *   runs the programs that `\!` names, and that commands such as `\o` write to
+  * @param results
+  *   says what becomes of the rows of statements; `\o` and `\g` with a file write them in any case
   */
 final case class PsqlOptions(
     variables: Map[String, String] = Map.empty,
     isStrict: Boolean = false,
     folder: Path = Path.of(""),
-    allowsShell: Boolean = false
+    allowsShell: Boolean = false,
+    results: Results = Results.Dropped
 ):
   try Commands(this): Unit
   catch
     case problem: CommandProblem =>
       throw IllegalArgumentException(s"PsqlOptions: ${problem.problem}. ${problem.hint}")
+
+/** Says what becomes of the rows of statements. */
+enum Results:
+  /** They are dropped as they arrive, however many. */
+  case Dropped
+
+  /** They are printed as psql prints them: as a table, until `\pset` names another format. */
+  case Table
+
+  /** As `Table`, beginning with the format `csv`. */
+  case Csv

@@ -6,7 +6,14 @@ import org.postgresql.core.TransactionState
 import org.postgresql.util.ServerErrorMessage
 import scala.concurrent.duration.*
 import weir.Task
-import weir.postgres.protocol.{DriverCall, Exchange, KeptRows, NoticeDispatcher, SimpleQuery}
+import weir.postgres.protocol.{
+  DriverCall,
+  Exchange,
+  KeptRows,
+  NoticeDispatcher,
+  RowSink,
+  SimpleQuery
+}
 
 /** One connection, to which statements and COPY data are sent one after the other. It does not
   * decide what follows an error: `SqlScript.applyTo` does.
@@ -80,10 +87,10 @@ final class Session private (
 
   /** Executes the statement, and does with its answer what it says. */
   private[postgres] def send(statement: Piece.Statement): Task[Done] = statement.answer match
-    case Piece.Answer.Dropped =>
+    case Piece.Answer.Dropped | Piece.Answer.Shown(_, _) =>
       onServer {
         forgetLastError()
-        simple.execute(statement.text, statement.long)
+        simple.execute(statement.text, statement.long, rowSink)
       }
     case Piece.Answer.Kept =>
       onServer {
@@ -99,6 +106,9 @@ final class Session private (
         val rows = copyOut(statement.text, copyTarget.nn)
         Done(rows, s"COPY $rows")
       }
+
+  /** Receives the rows of the statements that are sent; null if they are dropped. */
+  private[postgres] var rowSink: RowSink | Null = null
 
   /** The rows of the last statement whose rows are kept; null if it has failed or has none. */
   private[postgres] var keptRows: KeptRows | Null = null
@@ -135,7 +145,7 @@ final class Session private (
     */
   private[postgres] def exchange(source: Exchange.Source): Task[Unit] = calling { call =>
     forgetLastError()
-    simple.exchange(source, () => call.isCancelled)
+    simple.exchange(source, () => call.isCancelled, rowSink)
   }
 
   /** Nothing, once the server has agreed to a `COPY … FROM STDIN`. */

@@ -6,7 +6,7 @@ import picocli.CommandLine.{Command, Option as Opt, Parameters, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
 import weir.cli.sql.{ExitCode, InputFiles, PsqlVariables, SqlJob, SqlSettings}
-import weir.postgres.{Prefetch, Resume, ScriptLimits}
+import weir.postgres.{Prefetch, Results, Resume, ScriptLimits}
 import weir.program.{BadInput, ByteSize, OptionValue}
 
 /** `weir sql`: its options, and nothing else. */
@@ -79,6 +79,16 @@ final class Sql extends Callable[Int]:
   private[command] var variables: Array[String] = Array.empty
 
   @Opt(
+    names = Array("--output"),
+    paramLabel = "table|csv|none",
+    description = Array(
+      "Print the rows of statements on standard output, as psql -q does, and the summary on " +
+        "standard error. Default: $" + "{DEFAULT-VALUE}."
+    )
+  )
+  private[command] var output: String = "none"
+
+  @Opt(
     names = Array("--strict"),
     description = Array(
       "Refuse psql's commands that only display, such as \\d, instead of passing over them."
@@ -88,7 +98,7 @@ final class Sql extends Callable[Int]:
 
   @Opt(
     names = Array("--allow-shell"),
-    description = Array("Run the programs that the scripts name with psql's \\!.")
+    description = Array("Run the programs that the scripts name, as with psql's \\!.")
   )
   private[command] var allowsShell: Boolean = false
 
@@ -204,7 +214,7 @@ final class Sql extends Callable[Int]:
       db = Option(db),
       isSingleTransaction = isSingleTransaction,
       stopsOnError = OptionValue.choice("--on-error", onError, "stop" -> true, "continue" -> false),
-      psql = PsqlVariables.options(variables.toSeq, isStrict, allowsShell),
+      psql = PsqlVariables.options(variables.toSeq, isStrict, allowsShell, results),
       isDryRun = isDryRun,
       isResuming = isResuming || resumeAt != null,
       resumeAt = Option(resumeAt).map(place),
@@ -225,6 +235,14 @@ final class Sql extends Callable[Int]:
     )
     checked.refuseConflicts()
     checked
+
+  private def results: Results = OptionValue.choice(
+    "--output",
+    output,
+    "none" -> Results.Dropped,
+    "table" -> Results.Table,
+    "csv" -> Results.Csv
+  )
 
   private def place(text: String): Resume.Place =
     Resume.Place

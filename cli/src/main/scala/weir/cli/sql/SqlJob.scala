@@ -122,7 +122,8 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
     result match
       case Right(applied) =>
         val summary = Summary(counts.snapshot(), Some(applied), clock.elapsed, columns)
-        if !settings.isQuiet then summary.print(out)
+        val prints = settings.psql.results != Results.Dropped
+        if !settings.isQuiet then summary.print(if prints then err else out)
         write(summary)
         ExitCode.done
       case Left(error: ScriptException) =>

@@ -21,7 +21,12 @@ private[postgres] final class Applying(
   import Applying.*
 
   private val counts = SummaryCounts(options.slowest)
-  private val commands = CommandRunner(options, listener)
+  private val output = Output(
+    options.psql.results,
+    text => listener.printed(script, text, isForErrors = false),
+    () => Encodings.charset(session.encoding)
+  )
+  private val commands = CommandRunner(options, listener, output)
   private val answers = Answers(session, variables)
   private var outermost = "" // the script that reads that file, or is it
   @volatile private var script = "" // the file that is read
@@ -70,6 +75,7 @@ private[postgres] final class Applying(
       connections.describe()
       commands.begin(scripts.headOption.fold("")(_._1))
       for (name, groups) <- scripts do applyOne(name, groups)
+      output.close()
       calls.begin()
       finish(inTransaction)
       calls.end()
@@ -79,7 +85,7 @@ private[postgres] final class Applying(
       .during(applied)
       .guaranteeCase {
         case Outcome.Succeeded(_) => Task.unit
-        case _ => undo(inTransaction)
+        case _ => undo(inTransaction).guarantee(Task(output.abandon()))
       }
       .adaptError {
         case error: ServerError => unplaced(error).after(counts.summary)
@@ -134,9 +140,14 @@ private[postgres] final class Applying(
     lookAtSession() // a change of the settings ends the exchange
     val ahead = Option.when(options.pipeline)(SendAhead(commands.stopsOnError))
     val batch = Batch(group, from, until, steps, ahead)
+    output.begin()
+    session.rowSink = if output.isPrinting then output else null
     try exchange(batch).await
     catch case error: ServerError => checked(current.nn)(throw error)
-    finally calls.end()
+    finally
+      session.rowSink = null
+      calls.end()
+    if current ne null then checked(current.nn)(output.end())
     batch.index
 
   private def deliverOne(piece: Piece)(using Task.Direct): Unit =
@@ -185,8 +196,12 @@ private[postgres] final class Applying(
         val refused = refusal(statement)
         if refused ne null then throw refused
         if statement.copies then copy.nn.isSent = delivery.beginCopy(statement).await
-        else done(statement, delivery.statement(statement).await, begun)
+        else
+          beginOutput(statement)
+          try done(statement, delivery.statement(statement).await, begun)
+          finally session.rowSink = null
       }
+      if !statement.copies then checked(statement)(output.end())
       statement.discard()
     case data: Piece.CopyData => deliverData(data)
     case end: Piece.CopyEnd =>
@@ -200,11 +215,26 @@ private[postgres] final class Applying(
       try carryOut(command)
       catch
         case problem: CommandProblem =>
-          val what = Variables.text(problem.problem)
-          val error = ScriptException(script, Some(command.start), what, hint = Some(problem.hint))
-          failed(error, session.connectionLost)
+          failed(refusalOf(problem, command.start), session.connectionLost)
       val applied = command.applied
       if applied ne null then applied.complete(()).await: Unit
+
+  private def refusalOf(problem: CommandProblem, at: Position) = ScriptException(
+    script,
+    Some(at),
+    Variables.text(problem.problem),
+    hint = Some(problem.hint)
+  )
+
+  /** Prepares what becomes of the rows of the statement. */
+  private def beginOutput(statement: Piece.Statement): Unit = statement.answer match
+    case Piece.Answer.Shown(settings, to) =>
+      output.begin(settings, to)
+      session.rowSink = if output.isPrinting || to.nonEmpty then output else null
+    case Piece.Answer.Dropped =>
+      output.begin()
+      session.rowSink = if output.isPrinting then output else null
+    case _ => session.rowSink = null
 
   /** **Fails** with a `CommandProblem` if the command fails.
     */
@@ -216,6 +246,9 @@ private[postgres] final class Applying(
       case "gexec" => for statement <- answers.statements(command) do deliver(statement)
       case "copyto" => copyTo(command)
       case "c" => connect(command)
+      case "forget" => session.takeRows(): Unit
+      case "pset" => commands.run(script, command)
+      case "o" => output.redirect(command.arguments, delivery.isSkipping(command.start))
       case "!" =>
         if !delivery.isSkipping(command.start) then
           Shell
@@ -255,6 +288,7 @@ private[postgres] final class Applying(
     val target =
       if isSkipping then OutputStream.nullOutputStream()
       else if kind == "file" then CopyOutput.file(name)
+      else if kind == "script" then output.copyTarget
       else CopyOutput.printed(text => listener.printed(script, text, isForErrors = false))
     session.copyTarget = target
     try
@@ -294,7 +328,10 @@ private[postgres] final class Applying(
     val open = copy
     if (open ne null) && !open.refused then
       checked(open.statement) {
-        done(open.statement, delivery.endCopy(piece).await, open.begunNanos)
+        val ended = delivery.endCopy(piece).await
+        done(open.statement, ended, open.begunNanos)
+        ended.foreach(result => output.copyEnded(result.tag))
+        output.end()
       }
 
   private def done(statement: Piece.Statement, done: Option[Done], begunNanos: Long): Unit =
@@ -319,6 +356,8 @@ private[postgres] final class Applying(
         )
       case error: ScriptException =>
         failed(error, session.connectionLost)
+      case problem: CommandProblem =>
+        failed(refusalOf(problem, statement.start), session.connectionLost)
 
   private def failed(error: ScriptException, connectionLost: Boolean): Unit =
     if commands.stopsOnError || connectionLost then throw error

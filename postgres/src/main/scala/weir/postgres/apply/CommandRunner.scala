@@ -4,7 +4,11 @@ import weir.postgres.*
 import weir.postgres.psql.Commands
 
 /** Carries out the commands of psql that wait for the statements before them. */
-private[postgres] final class CommandRunner(options: ApplyOptions, listener: ApplyListener):
+private[postgres] final class CommandRunner(
+    options: ApplyOptions,
+    listener: ApplyListener,
+    output: Output
+):
 
   /** True if the first error ends the run. */
   var stopsOnError: Boolean = options.onError == OnError.Stop
@@ -15,13 +19,17 @@ private[postgres] final class CommandRunner(options: ApplyOptions, listener: App
       run(script, Piece.Command(later.name, later.arguments, Position.start, 0))
 
   def run(script: String, command: Piece.Command): Unit = (command.name, command.arguments) match
-    case ("echo" | "qecho", List(text)) => listener.printed(script, text, isForErrors = false)
+    case ("echo", List(text)) => listener.printed(script, text, isForErrors = false)
+    case ("qecho", List(text)) => output.write(text)
     case ("warn" | "message", List(text)) => listener.printed(script, text, isForErrors = true)
     case ("set", List("ON_ERROR_STOP", value)) => goOn(script, command, value == "off")
+    case ("set", List("QUIET", value)) => output.quiet(value)
+    case ("pset", name :: value) => output.set(name, value.headOption)
     case ("i" | "copy", _) => () // the reader goes on with the file
     case (name, _) => listener.passedOver(script, command.start, name)
 
-  /** **Fails** if `\connect` cannot be carried out with these options. */
+  /** **Fails** if `\connect` cannot be carried out with these options.
+    */
   def mayConnect(script: String, command: Piece.Command): Unit =
     for (option, why) <- Option
         .when(options.singleTransaction)("--single-transaction" -> "It would end the transaction.")

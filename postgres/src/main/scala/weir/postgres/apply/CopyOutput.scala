@@ -3,14 +3,16 @@ package weir.postgres.apply
 import java.io.{BufferedOutputStream, ByteArrayOutputStream, IOException, OutputStream}
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
+import java.nio.file.StandardOpenOption.{APPEND, CREATE, TRUNCATE_EXISTING, WRITE}
 import weir.postgres.psql.CommandProblem
 
 /** The files and the output to which `\copy … TO` writes. */
 private[apply] object CopyOutput:
   /** **Fails** with a `CommandProblem` if the file cannot be written.
     */
-  def file(name: String): OutputStream =
-    try BufferedOutputStream(Files.newOutputStream(Path.of(name)), 64 << 10)
+  def file(name: String, appends: Boolean = false): OutputStream =
+    val options = if appends then List(CREATE, APPEND) else List(CREATE, WRITE, TRUNCATE_EXISTING)
+    try BufferedOutputStream(Files.newOutputStream(Path.of(name), options*), 64 << 10)
     catch case error: IOException => throw problem(name, error)
 
   /** Calls `print` with the lines that are written. */

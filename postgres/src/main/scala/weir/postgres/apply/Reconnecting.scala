@@ -25,8 +25,10 @@ private[apply] final class Reconnecting(
     for (name, value) <- current.described do
       variables.set(Variables.bytes(name), Variables.bytes(value)): Unit
 
-  /** Connects by the arguments of the command. **Fails** with a `CommandProblem` if they do not name
-    * a connection, and with a `ServerError` if the server refuses it; the one before is open then.
+  /** Connects by the arguments of the command.
+    *
+    * **Fails** with a `CommandProblem` if they do not name a connection, and with a `ServerError`
+    * if the server refuses it; the one before is open then.
     */
   def connect(arguments: List[String]): Task[Unit] = Task.direct {
     val url = urlOf(arguments)

@@ -19,7 +19,7 @@ private[apply] object Shell:
   def run(command: List[String], print: String => Unit): Task[Unit] =
     val text :: folder :: changes = command: @unchecked
     Command
-      .runAs(builder(text, Path.of(folder), changes))
+      .runAs(builder(text, folder, changes))
       .use: running =>
         running.output
           .through(Text.utf8Decode)
@@ -33,13 +33,7 @@ private[apply] object Shell:
         case error: IOException =>
           CommandProblem(s"\\!: failed: ${error.getMessage}", "Is there a shell, /bin/sh?")
 
-  private def builder(text: String, folder: Path, changes: List[String]): ProcessBuilder =
-    val made = ProcessBuilder("/bin/sh", "-c", text)
-      .directory(folder.toAbsolutePath.toFile)
+  private def builder(text: String, folder: String, changes: List[String]): ProcessBuilder =
+    Program
+      .builder(text, Path.of(folder), changes)
       .redirectInput(ProcessBuilder.Redirect.INHERIT)
-      .redirectError(ProcessBuilder.Redirect.INHERIT)
-    for change <- changes do
-      val (name, value) = change.span(_ != '=')
-      if value.isEmpty then made.environment.remove(name): Unit
-      else made.environment.put(name, value.drop(1)): Unit
-    made

@@ -130,8 +130,12 @@ private[postgres] object Exchange:
   private val Idle = 'I'.toByte
   private val InTransaction = 'T'.toByte
 
+  /** Returns the text of a CommandComplete. */
+  private[protocol] def tagOf(body: Array[Byte]): String =
+    String(body, 0, (body.length - 1) max 0, ISO_8859_1)
+
   /** The number behind the tag is that of the rows. */
   private def doneOf(body: Array[Byte]): Done =
-    val tag = String(body, 0, (body.length - 1) max 0, ISO_8859_1)
+    val tag = tagOf(body)
     val last = tag.substring(tag.lastIndexOf(' ') + 1)
     Done(last.toLongOption.filter(_ => tag.contains(' ')).getOrElse(0L), tag)

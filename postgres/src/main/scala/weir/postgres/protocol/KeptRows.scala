@@ -7,8 +7,11 @@ package weir.postgres.protocol
   *   character, as the variables of psql are
   * @param rows
   *   with null for the value that is none
+  * @param types
+  *   the numbers of the columns' types; empty if nobody asks for them
   */
 private[postgres] final case class KeptRows(
     names: Vector[String],
-    rows: Vector[Vector[String | Null]]
+    rows: Vector[Vector[String | Null]],
+    types: Vector[Int] = Vector.empty
 )

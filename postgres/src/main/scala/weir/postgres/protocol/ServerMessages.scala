@@ -14,7 +14,7 @@ package weir.postgres.protocol
   *   - ParameterStatus of DateStyle is kept from the driver, which closes the connection at a
   *     format that it cannot read.
   *   - While `dropsRows`, neither rows nor their description are passed on: the driver would read
-  *     each row into memory.
+  *     each row into memory. `rows` gets them, if there is one.
   *
   * One thread at a time calls `feed`; `copyFailed` may be read by any.
   */
@@ -38,6 +38,9 @@ private[postgres] final class ServerMessages(notice: Array[Byte] => Unit):
 
   /** True if rows are dropped before the driver. */
   var dropsRows = false
+
+  /** Receives the rows that are dropped before the driver, if there is someone who wants them. */
+  var rows: RowSink | Null = null
 
   /** The exchange that gets the results of statements; the driver gets the end of the last one. */
   var exchange: Exchange | Null = null
@@ -78,18 +81,23 @@ private[postgres] final class ServerMessages(notice: Array[Byte] => Unit):
       fate match
         case Fate.Pass => out.put(bytes, at, count)
         case Fate.Drop => ()
+        case Fate.Row => held.put(bytes, at, count)
         case _ => if held.size < HeldBytes then held.put(bytes, at, count)
       bodyLeft -= count
       if bodyLeft == 0 then end(out)
       at + count
+
+  private def wanted: RowSink | Null = if dropsRows then rows else null
 
   private def begin(out: ByteQueue): Unit =
     bodyLeft = (Bytes.int(header, 1) - 4L) max 0L
     fate = (header(0): @annotation.switch) match
       case 'N' | 'S' => Fate.Hold
       case 'E' => if exchange eq null then Fate.HoldAndPass else Fate.Hold
-      case 'C' | 'I' | 'Z' => if exchange eq null then Fate.Pass else Fate.Hold
-      case 'D' | 'T' | 'H' | 'd' | 'c' => if dropsRows then Fate.Drop else Fate.Pass
+      case 'C' => if (exchange eq null) && (wanted eq null) then Fate.Pass else Fate.Hold
+      case 'I' | 'Z' => if exchange eq null then Fate.Pass else Fate.Hold
+      case 'D' | 'T' | 'H' | 'd' | 'c' =>
+        if !dropsRows then Fate.Pass else if wanted eq null then Fate.Drop else Fate.Row
       case 'A' => if dropsRows || open then Fate.Drop else Fate.Pass
       case _ => Fate.Pass
     if fate == Fate.Pass then out.put(header, 0, 5)
@@ -98,9 +106,14 @@ private[postgres] final class ServerMessages(notice: Array[Byte] => Unit):
   private def end(out: ByteQueue): Unit =
     val kind = header(0)
     headerSize = 0
-    if fate == Fate.Hold || fate == Fate.HoldAndPass then
+    val sink = wanted
+    if fate == Fate.Row then RowSink.feed(sink.nn, kind, held.takeAll())
+    else if fate == Fate.Hold || fate == Fate.HoldAndPass then
       val body = held.takeAll()
       val running = exchange
+      if sink ne null then
+        if kind == 'C' then sink.completed(Exchange.tagOf(body))
+        else if kind == 'E' then sink.failed()
       if kind == 'N' then notice(body)
       else if (running ne null) && kind != 'S' then answer(running, kind, body, out)
       else if kind != 'S' || !startsWith(body, DateStyle) then
@@ -158,7 +171,7 @@ private[postgres] object ServerMessages:
     case Messages, Answer, Opaque
 
   private enum Fate:
-    case Pass, Drop, Hold, HoldAndPass
+    case Pass, Drop, Hold, HoldAndPass, Row
 
   private def startsWith(bytes: Array[Byte], prefix: Array[Byte]): Boolean =
     bytes.length >= prefix.length &&

@@ -30,11 +30,38 @@ private[postgres] final class SimpleQuery(
 
   private val executor = connection.driver.getQueryExecutor
 
-  /** Sends the statement: all of `long`, if `statement` is only a part of it. */
-  def execute(statement: Array[Byte], long: LongText | Null = null): Done =
-    val outcome = Outcome(dispatcher)
-    run(statement, long, outcome, dropsRows = true)
-    outcome.done
+  /** Sends the statement: all of `long`, if `statement` is only a part of it.
+    *
+    * @param rows
+    *   gets the rows; null if they are dropped
+    */
+  def execute(
+      statement: Array[Byte],
+      long: LongText | Null = null,
+      rows: RowSink | Null = null
+  ): Done =
+    val socket = connection.watchedSocket
+    if (rows ne null) && (socket eq null) then executeUnwatched(statement, long, rows)
+    else
+      val outcome = Outcome(dispatcher)
+      if socket ne null then socket.input.messages.rows = rows
+      try run(statement, long, outcome, dropsRows = true)
+      finally if socket ne null then socket.input.messages.rows = null
+      outcome.done
+
+  /** As `execute`, with the rows that the driver has kept: those of the last statement. */
+  private def executeUnwatched(
+      statement: Array[Byte],
+      long: LongText | Null,
+      rows: RowSink
+  ): Done =
+    val (done, kept) = executeKeeping(statement, long)
+    if kept ne null then
+      rows.columns(kept.names.map(_.getBytes(ISO_8859_1)), kept.types)
+      for row <- kept.rows do
+        rows.row(row.map(v => if v eq null then null else v.getBytes(ISO_8859_1)).toArray)
+    rows.completed(done.tag)
+    done
 
   /** As `execute`; returns the last rows, too, or null if there are none. */
   def executeKeeping(statement: Array[Byte], long: LongText | Null): (Done, KeptRows | Null) =
@@ -68,7 +95,11 @@ private[postgres] final class SimpleQuery(
     *
     * **Fails** with what `source` throws. Only for a watched connection.
     */
-  def exchange(source: Exchange.Source, isCancelled: () => Boolean): Unit =
+  def exchange(
+      source: Exchange.Source,
+      isCancelled: () => Boolean,
+      rows: RowSink | Null = null
+  ): Unit =
     val socket = connection.watchedSocket.nn
     val messages = socket.input.messages
     val exchange = Exchange(source, socket.output, isCancelled)
@@ -79,9 +110,11 @@ private[postgres] final class SimpleQuery(
         dispatcher.isLive = true
         messages.dropsRows = true
         messages.exchange = exchange
+        messages.rows = rows
         try send(Placeholder, Outcome(dispatcher), Flags | DropFlags)
         finally
           messages.exchange = null
+          messages.rows = null
           messages.dropsRows = false
           dispatcher.isLive = false
     }
@@ -151,5 +184,5 @@ private[postgres] object SimpleQuery:
         Vector.tabulate(names.length): i =>
           val value: Array[Byte] | Null = tuple.get(i)
           if value eq null then null else String(value, ISO_8859_1)
-      kept = KeptRows(names, rows)
+      kept = KeptRows(names, rows, fields.toVector.map(_.getOID))
       done = Done(rows.length, s"SELECT ${rows.length}")

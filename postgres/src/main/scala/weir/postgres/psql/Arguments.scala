@@ -57,6 +57,16 @@ private[psql] final class Arguments(line: String, from: Int, variables: Variable
     i = line.length
     taken
 
+  /** Returns the name of a file; or the rest of the line as it is, if that begins with a `|`; null
+    * if there is nothing.
+    */
+  def fileOrProgram(): String | Null =
+    while i < line.length && isSpace(line(i)) do i += 1
+    if line.startsWith("|", i) then wholeLine()
+    else
+      val word = next()
+      if word eq null then null else word.text
+
   /** Ends the command, and returns the index in the line at which what follows begins. */
   def end(): Int =
     if line.startsWith("\\\\", i) then i += 2

@@ -1,7 +1,7 @@
 package weir.postgres.psql
 
 import scala.collection.mutable
-import weir.postgres.PsqlOptions
+import weir.postgres.{Piece, PsqlOptions}
 
 /** Carries out the commands of psql as the reader of a script meets them. Those whose effect must
   * wait for the statements before them are handed back, to be emitted as pieces.
@@ -43,6 +43,8 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     applied(bytes, variables.set(bytes, Variables.bytes(value)))
   }
 
+  private var shows = Option.empty[Piece.Answer] // of the statement that `\g` sends
+
   private var restriction: String | Null = null // the key of `\restrict`, while it holds
 
   /** Runs the command that `line` begins with, the text after its backslash. **Fails** with a
@@ -60,7 +62,8 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     // psql ignores what is too many, and the rest of the line after an error
     if later.exists(_.name == "fail") then left.wholeLine(): Unit else left.rest(): Unit
     val isDone = isActive && !later.exists(_.name == "fail")
-    val next = if isDone then Known.next(name) else Next.GoOn
+    val next = if !isDone then Next.GoOn else shows.fold(Known.next(name))(Next.Send(_))
+    shows = None
     Done(left.end(), later, next)
 
   private def argumentsOf(name: String, line: String) =
@@ -78,18 +81,19 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       case "ir" | "include_relative" => include(name, arguments, isRelative = true)
       case "c" | "connect" => List(Later("c", ConnectCommand.parse(arguments)))
       case "cd" => changeFolder(arguments)
-      case "g" | "gx" => sendOnly(name, arguments)
-      case "crosstabview" => Nil
+      case "g" | "gx" => show(name, arguments)
+      case "crosstabview" => Later("forget", Nil) :: display(name, arguments)
       case "gset" =>
         val prefix = arguments.next()
         List(Later("gset", List(if prefix eq null then "" else prefix.text)))
       case "gexec" => List(Later("gexec", Nil))
       case "!" => shell(arguments)
-      case "o" | "out" => output(name, arguments)
+      case "o" | "out" => output(arguments)
       case "getenv" => getenv(arguments)
       case "setenv" => setenv(arguments)
       case "q" | "quit" | "r" | "reset" => Nil
       case _ if name.equalsIgnoreCase("copy") => copy(arguments)
+      case _ if Known.settings.contains(name) => setting(name, arguments)
       case _ if Known.displays(name) => display(name, arguments)
       case _ => refuse(name)
 
@@ -116,17 +120,26 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     if Known.takesLine(name) then arguments.wholeLine(): Unit
     Nil
 
-  /** `\g` and `\gx`, whose options in parentheses are about what is shown. */
-  private def sendOnly(name: String, arguments: Arguments): List[Later] =
-    var word = arguments.next()
-    if (word ne null) && word.text.startsWith("(") then
-      while (word ne null) && !word.text.endsWith(")") do word = arguments.next()
-      word = arguments.next()
-    if word ne null then
-      throw CommandProblem(
-        s"\\$name to a file or a program is not supported",
-        "Run it by psql, or use \\copy (SELECT …) TO 'FILE'."
-      )
+  /** `\g` and `\gx`, with settings in parentheses, and a file or a program. */
+  private def show(name: String, arguments: Arguments): List[Later] =
+    var word = arguments.fileOrProgram()
+    var settings: List[(String, Option[String])] =
+      if name == "gx" then List("expanded" -> Some("on")) else Nil
+    if (word ne null) && word.startsWith("(") then
+      var option = word.drop(1)
+      var isOpen = true
+      while isOpen do
+        isOpen = !option.endsWith(")")
+        val (key, value) = option.stripSuffix(")").span(_ != '=')
+        if key.nonEmpty then settings :+= key -> Option.when(value.nonEmpty)(value.drop(1))
+        if isOpen then
+          val next = arguments.next()
+          if next eq null then
+            throw CommandProblem(s"\\$name: missing right parenthesis", "Close it on its line.")
+          option = Variables.text(next.text)
+      word = arguments.fileOrProgram()
+    if settings.nonEmpty || (word ne null) then
+      shows = Some(Piece.Answer.Shown(settings, if word eq null then Nil else target(word)))
     Nil
 
   private def include(name: String, arguments: Arguments, isRelative: Boolean): List[Later] =
@@ -143,26 +156,30 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
 
   private def shell(arguments: Arguments): List[Later] =
     val command = arguments.wholeLine()
-    if !options.allowsShell then
-      throw CommandProblem(
-        "\\! runs a program, which is refused here",
-        "Allow it with --allow-shell (PsqlOptions.allowsShell), if you trust the script."
-      )
+    val shell = shellOf("\\!", command)
     if command.isEmpty then
       throw CommandProblem("\\! without a command", "A shell for a person is not started.")
+    List(Later("!", shell))
+
+  private def output(arguments: Arguments): List[Later] =
+    val word = arguments.fileOrProgram()
+    List(Later("o", if word eq null then Nil else target(word)))
+
+  /** Returns the file, or what the shell runs. */
+  private def target(word: String): List[String] =
+    if word.startsWith("|") then shellOf("|", word.drop(1))
+    else List(folder.file(Variables.text(word)).normalize.toString)
+
+  /** Returns what the shell runs, its folder, and the changes of its environment. */
+  private def shellOf(what: String, command: String): List[String] =
+    if !options.allowsShell then
+      throw CommandProblem(
+        s"$what runs a program, which is refused here",
+        "Allow it with --allow-shell (PsqlOptions.allowsShell), if you trust the script."
+      )
     val changes = changed.toList.map: name =>
       environment.get(name).fold(name)(value => s"$name=$value")
-    List(Later("!", Variables.text(command) :: folder.name :: changes))
-
-  /** `\o` without a file, or with the one that keeps nothing, has no effect: rows are dropped. */
-  private def output(name: String, arguments: Arguments): List[Later] =
-    val file = arguments.next()
-    if (file ne null) && file.text != "/dev/null" then
-      throw CommandProblem(
-        s"\\$name to a file or a program is not supported",
-        "Run it by psql, or use \\copy (SELECT …) TO 'FILE'."
-      )
-    Nil
+    Variables.text(command) :: folder.name :: changes
 
   private def changeFolder(arguments: Arguments): List[Later] =
     val name = arguments.next()
@@ -226,6 +243,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     def isOn = (value ne null) && !Special.boolean(value).contains(false)
     name match
       case "ON_ERROR_STOP" => List(Later("set", List(name, if isOn then "on" else "off")))
+      case "QUIET" => List(Later("set", List(name, if isOn then "on" else "off")))
       case "AUTOCOMMIT" if !isOn => throw notFollowed(name, "begin and end transactions in it")
       case "SINGLELINE" | "SINGLESTEP" if isOn => throw notFollowed(name, "leave the command out")
       case _ => Nil
@@ -240,6 +258,14 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     val isOpen = words.headOption.contains(Arguments.Argument("-n", Arguments.NoQuote))
     val text = words.drop(if isOpen then 1 else 0).map(_.text).mkString(" ")
     List(Later(name, List(Variables.text(if isOpen then text else s"$text\n"))))
+
+  private def setting(name: String, arguments: Arguments): List[Later] =
+    def text(argument: Arguments.Argument | Null) =
+      Option.when(argument ne null)(Variables.text(argument.nn.text))
+    val of = if name == "pset" then text(arguments.next()) else Some(Known.settings(name))
+    of match
+      case None => display(name, arguments)
+      case Some(of) => List(Later("pset", of :: text(arguments.next()).toList))
 
   private def display(name: String, arguments: Arguments): List[Later] =
     if options.isStrict then
@@ -305,11 +331,10 @@ private[postgres] object Commands:
     /** Forgets the statement that has begun. */
     case Reset
 
-    /** Ends the statement that has begun; if there is none, the one before is sent again. */
-    case Send
-
-    /** As `Send`, for a command that needs the rows of the statement. */
-    case SendKeeping
+    /** Ends the statement that has begun; if there is none, the one before is sent again. Its rows
+      * are dealt with as `answer` says.
+      */
+    case Send(answer: Piece.Answer)
 
     /** Reads no more of the script, as if it ended here. */
     case Quit

@@ -5,7 +5,8 @@ private[psql] object ConnectCommand:
   private val prefix = "-reuse-previous="
 
   /** Returns `on`, `off` or nothing for the parameters of the connection before, and then the
-    * database or an address, the user, the host and the port; empty for those that stay as they are.
+    * database or an address, the user, the host and the port. Those that stay as they are, are
+    * empty.
     */
   def parse(arguments: Arguments): List[String] =
     val first = argument(arguments)

@@ -1,10 +1,25 @@
 package weir.postgres.psql
 
+import weir.postgres.Piece
+
 /** The names of psql's commands. */
 private[postgres] object Known:
-  private val displaying = Set("a", "C", "conninfo", "copyright", "errverbose", "f", "h", "H") ++
-    Set("help", "html", "l", "l+", "list", "list+", "lo_list", "lo_list+", "pset", "s", "sf") ++
-    Set("sf+", "sv", "sv+", "t", "T", "timing", "x", "z", "?")
+  private val displaying = Set("conninfo", "copyright", "errverbose", "h") ++
+    Set("help", "l", "l+", "list", "list+", "lo_list", "lo_list+", "s", "sf") ++
+    Set("sf+", "sv", "sv+", "timing", "z", "?")
+
+  /** The commands that change a setting of `\pset`, and its name. */
+  val settings: Map[String, String] = Map(
+    "a" -> "a",
+    "C" -> "title",
+    "f" -> "fieldsep",
+    "H" -> "H",
+    "html" -> "H",
+    "pset" -> "pset",
+    "t" -> "tuples_only",
+    "T" -> "tableattr",
+    "x" -> "expanded"
+  )
 
   private val others = Set("!", "bind", "c", "cd", "connect", "copy", "crosstabview", "e") ++
     Set("edit", "ef", "elif", "else", "encoding", "endif", "ev", "g", "gdesc", "getenv", "gexec") ++
@@ -39,10 +54,10 @@ private[postgres] object Known:
   def next(name: String): Commands.Next = name match
     case "q" | "quit" => Commands.Next.Quit
     case "r" | "reset" => Commands.Next.Reset
-    case "g" | "gx" | "crosstabview" => Commands.Next.Send
-    case "gset" | "gexec" => Commands.Next.SendKeeping
+    case "g" | "gx" => Commands.Next.Send(Piece.Answer.Dropped)
+    case "gset" | "gexec" | "crosstabview" => Commands.Next.Send(Piece.Answer.Kept)
     case _ => Commands.Next.GoOn
 
   /** Returns true if psql knows the command. Of all names, only `copy` may be in capitals. */
   def isName(name: String): Boolean =
-    displays(name) || others(name) || name.equalsIgnoreCase("copy")
+    displays(name) || settings.contains(name) || others(name) || name.equalsIgnoreCase("copy")

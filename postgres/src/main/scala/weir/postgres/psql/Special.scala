@@ -7,7 +7,7 @@ import java.util.Locale
   * @param unset
   *   the value after `\unset`, where psql has one
   */
-private[psql] enum Special(val unset: String | Null, val initial: String):
+private[postgres] enum Special(val unset: String | Null, val initial: String):
   case Bool(first: String) extends Special("off", first)
   case Words(first: String, all: String*) extends Special(first, first)
   case WordsOrBool(word: String) extends Special("off", "off")
@@ -39,7 +39,7 @@ private[psql] enum Special(val unset: String | Null, val initial: String):
   private def unknown(name: String, value: String, known: String): Nothing =
     throw CommandProblem(s"\"$value\" is no value of the variable $name", s"It takes: $known.")
 
-private[psql] object Special:
+private[postgres] object Special:
   val all: Map[String, Special] = Map(
     "AUTOCOMMIT" -> Bool("on"),
     "COMP_KEYWORD_CASE" ->
@@ -57,7 +57,7 @@ private[psql] object Special:
     "PROMPT1" -> Text("%/%R%x%# "),
     "PROMPT2" -> Text("%/%R%x%# "),
     "PROMPT3" -> Text(">> "),
-    "QUIET" -> Bool("off"),
+    "QUIET" -> Bool("on"), // as with psql -q
     "SHOW_ALL_RESULTS" -> Bool("on"),
     "SHOW_CONTEXT" -> Words("errors", "never", "errors", "always"),
     "SINGLELINE" -> Bool("off"),

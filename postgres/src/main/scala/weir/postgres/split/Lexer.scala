@@ -321,8 +321,7 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands, memor
     isCommandEnded = true
     isQuit = next == Commands.Next.Quit
     sending = next match
-      case Commands.Next.Send => Some(Piece.Answer.Dropped)
-      case Commands.Next.SendKeeping => Some(Piece.Answer.Kept)
+      case Commands.Next.Send(answer) => Some(answer)
       case _ => None
     if next == Commands.Next.Reset then text.abandon()
     reading =

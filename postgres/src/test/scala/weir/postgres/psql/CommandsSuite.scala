@@ -35,10 +35,10 @@ class CommandsSuite extends ServerSuite:
     assertEquals(told, List("a\n", "SELECT 1", "warn b", "SELECT 2", "ü\n", "c\n"))
 
   test("commands that only display are passed over, each with its position"):
-    val told = apply("\\timing\nSELECT 1 \\x \\d+ a b\n;\\pset format wrapped\n\\sf f(int) -- x\n")
+    val told = apply("\\timing\nSELECT 1 \\x \\d+ a b\n;\\pset\n\\sf f(int) -- x\n")
     assertEquals(
       told,
-      List("1:1 timing", "2:10 x", "2:13 d+", "SELECT 1 \n", "3:2 pset", "4:1 sf")
+      List("1:1 timing", "2:13 d+", "SELECT 1 \n", "3:2 pset", "4:1 sf")
     )
 
   test("commands that only display are refused if the options say so"):
@@ -106,9 +106,10 @@ class CommandsSuite extends ServerSuite:
 
   for (script, error) <- List(
       "\\gdesc" -> "the command \\gdesc of psql is not supported",
-      "\\g f" -> "\\g to a file or a program is not supported",
+      "\\g |f" -> "| runs a program, which is refused here",
+      "\\g (format=csv" -> "\\g: missing right parenthesis",
       "\\! echo a" -> "\\! runs a program, which is refused here",
-      "\\o f" -> "\\o to a file or a program is not supported",
+      "\\o |f" -> "| runs a program, which is refused here",
       "\\i -" -> "\\i - reads the standard input",
       "\\COPY t FROM PROGRAM 'f'" -> "the command \\copy from program of psql is not supported",
       "\\nix" -> "\\nix is no command of psql",

@@ -3,6 +3,7 @@ package weir.postgres.psql
 import java.nio.file.{Files, Path}
 import java.sql.{Connection, DriverManager}
 import java.util.Comparator
+import java.util.concurrent.atomic.AtomicInteger
 import scala.util.Using
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres
@@ -58,6 +59,14 @@ final class LoggedServer private (val folder: Path) extends AutoCloseable:
   /** All that the query returns, a row a string, its columns with `|` between. */
   def rows(database: String, query: String): Vector[String] =
     admin(database)(connection => LoggedServer.rows(connection, query))
+
+  /** Returns the log of all sessions with these databases that have ended. */
+  def logged(databases: String*): Vector[ServerLog.Event] =
+    val mark = s"SELECT 'mark ${marks.incrementAndGet()}'"
+    execute("postgres", mark)
+    log.ofAll(databases, mark)
+
+  private val marks = AtomicInteger()
 
   def create(database: String): Unit =
     execute("postgres", s"CREATE DATABASE $database TEMPLATE template0")

@@ -136,19 +136,6 @@ class PgDumpSuite extends NeedsPrograms:
       assertEquals(DatabaseContents.of(server, target), Vector.empty)
     }
 
-  test("pg_dump --create is refused where it connects to the new database"):
-    withTarget() { target =>
-      ScriptRunner.withFile(Array.empty) { file =>
-        server.execute("postgres", "CREATE DATABASE created TEMPLATE source")
-        dumpTo(file, "created", List("--create", "--schema-only"))
-        server.drop("created")
-        val line = lines(file).indexWhere(_.startsWith("\\connect")) + 1
-        val error = weir(file, target, Mode.Stop).getOrElse("none")
-        assert(error.contains(s":$line:1: ") && error.contains("\\connect"), error)
-        server.drop("created")
-      }
-    }
-
   test("pg_dump -E LATIN1"):
     server.create("latin1")
     fill("latin1", "latin1.sql")

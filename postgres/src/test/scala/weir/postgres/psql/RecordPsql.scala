@@ -11,7 +11,7 @@ import ServerLog.Event
   * }}}
   *
   * Only the scripts of the files count; the rest of them is replaced. Statements must return no
-  * rows, which psql would print.
+  * rows, which psql would print, but in the cases about that.
   */
 object RecordPsql:
   def main(args: Array[String]): Unit =
@@ -23,16 +23,22 @@ object RecordPsql:
     server.create(RecordedCase.otherDatabase)
     val sources = Path.of("postgres/src/test/resources/weir/postgres/psql/commands")
     val folder = if Files.isDirectory(sources) then sources else Path.of("..").resolve(sources)
-    for name <- RecordedCase.files ++ RecordedCase.answered do
+    for name <- RecordedCase.files ++ RecordedCase.answered ++ RecordedCase.printing do
       val file = folder.resolve(s"$name.txt")
-      val cases = RecordedCase.read(Files.readString(file)).map(record(server, psql, _))
+      val cases = RecordedCase.read(Files.readString(file)).map(record(server, psql, _, name))
       Files.writeString(file, cases.map(_.show).mkString): Unit
 
-  private def record(server: LoggedServer, psql: Path, before: RecordedCase): RecordedCase =
+  private def record(
+      server: LoggedServer,
+      psql: Path,
+      before: RecordedCase,
+      file: String
+  ): RecordedCase =
     DatabaseContents.clear(server, "recorded")
     server.log.forget()
-    val command = Vector(s"$psql", "-X", "-q", "-A", "-t", "-v", "VERBOSITY=sqlstate") ++
-      Vector("-v", "first=recorded")
+    val command =
+      Vector(s"$psql", "-X", "-q", "-v", "VERBOSITY=sqlstate", "-v", "first=recorded") ++
+        (if RecordedCase.printing.contains(file) then Nil else Vector("-A", "-t"))
     val result = RecordedCase.inFolder(before): folder =>
       Programs.run(
         command ++ Vector("-d", "recorded", "-f", "s.sql"),
@@ -40,7 +46,7 @@ object RecordPsql:
         folder = Some(folder)
       )
     val warned = result.err.linesIterator.filterNot(_.startsWith("psql:")).map(_ + "\n").mkString
-    val sent = server.log.ofAll("recorded", RecordedCase.otherDatabase).collect {
+    val sent = server.logged("recorded", RecordedCase.otherDatabase).collect {
       case Event.Sent(sql) => sql
       case Event.Failed(state = "42601", query = sql) => sql // no statement is logged then
     }

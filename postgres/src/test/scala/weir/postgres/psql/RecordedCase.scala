@@ -38,6 +38,9 @@ object RecordedCase:
   /** The files of cases that depend on what a server answers. */
   val answered: Vector[String] = Vector("answers", "connect")
 
+  /** The files of cases that print rows. */
+  val printing: Vector[String] = Vector("display")
+
   /** A database to which cases connect. */
   val otherDatabase = "other_db"
 

@@ -27,18 +27,27 @@ class RecordedRunsSuite extends WeirSuite:
 
   private val all = sys.props.contains("weir.sql.scripts")
 
-  for file <- RecordedCase.answered ++ (if all then RecordedCase.files else Nil) do
+  private val ofRuns = RecordedCase.answered ++ RecordedCase.printing
+
+  for file <- ofRuns ++ (if all then RecordedCase.files else Nil) do
     for recorded <- RecordedCase.of(file) do
       test(s"as psql: $file, ${recorded.name}"):
-        RecordedCase.inFolder(recorded)(check(recorded, _))
+        val results =
+          if RecordedCase.printing.contains(file) then Results.Table else Results.Dropped
+        RecordedCase.inFolder(recorded)(check(recorded, _, results))
 
-  private def check(recorded: RecordedCase, folder: Path): Unit =
+  private def check(recorded: RecordedCase, folder: Path, results: Results): Unit =
     DatabaseContents.clear(server, database)
     server.log.forget()
     val told = Told()
     val options = ApplyOptions(
       onError = OnError.Continue,
-      psql = PsqlOptions(Map("first" -> database), folder = folder, allowsShell = true)
+      psql = PsqlOptions(
+        Map("first" -> database),
+        folder = folder,
+        allowsShell = true,
+        results = results
+      )
     )
     val script = SqlScript.fromInputStream("s.sql")(Files.newInputStream(folder.resolve("s.sql")))
     ScriptConnection
@@ -46,10 +55,14 @@ class RecordedRunsSuite extends WeirSuite:
       .use(script.applyTo(_, options, told))
       .runSync(): Unit
     assertEquals(told.printed.toString, recorded.printed)
-    val sent = server.log.ofAll(database, RecordedCase.otherDatabase).collect {
+    val sent = server.logged(database, RecordedCase.otherDatabase).collect {
       case Event.Sent(sql) => sql
       case Event.Failed(state = "42601", query = sql) => sql // no statement is logged then
     }
-    val ofScript = sent.filterNot(_ == "SET client_min_messages = warning")
+    val ofScript = sent.filterNot(RecordedRunsSuite.own)
     for (ours, theirs) <- ofScript.zipAll(recorded.sent, "nothing", "nothing") do
       assert(Comparison.sameText(ours, theirs), s"sent:\n$ours\npsql sent:\n$theirs")
+
+object RecordedRunsSuite:
+  /** The statements of each of Weir's connections. */
+  private val own = Set("SET client_min_messages = warning", "SET application_name = 'weir sql'")

@@ -35,8 +35,11 @@ final class ServerLog(file: Path):
   /** Returns the log of all sessions with these databases since then, in the order of its records.
     *
     * **Waits** until the server has logged the end of those that have sent something.
+    *
+    * @param mark
+    *   a statement that the suite has sent after them
     */
-  def ofAll(databases: String*): Vector[Event] =
+  def ofAll(databases: Seq[String], mark: String): Vector[Event] =
     val deadline = System.nanoTime() + 10_000_000_000L
     var found = Option.empty[Vector[Event]]
     while found.isEmpty do
@@ -45,7 +48,8 @@ final class ServerLog(file: Path):
       val ours = rows.filter(row => databases.contains(row(base)) && !own(row(sessionId)))
       val (ends, others) = ours.partition(_(message).startsWith("disconnection: "))
       val ended = ends.map(_(sessionId)).toSet
-      if ended.nonEmpty && others.forall(row => ended(row(sessionId))) then
+      val isComplete = rows.exists(_(message) == statement + mark)
+      if isComplete && others.forall(row => ended(row(sessionId))) then
         found = Some(others.flatMap(event))
       else
         if System.nanoTime() > deadline then throw AssertionError("A session has not ended.")

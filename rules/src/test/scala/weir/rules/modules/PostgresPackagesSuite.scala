@@ -5,7 +5,7 @@ import weir.rules.PackageOrder
 /** The packages of `postgres` know each other in one direction only:
   *
   * {{{
-  * psql <- split <- input <- protocol <- jobs <- journal <- apply
+  * psql <- display <- split <- input <- protocol <- jobs <- journal <- apply
   * }}}
   *
   * The types of `weir.postgres` itself, which all may use, are followed: a package must not reach
@@ -13,10 +13,11 @@ import weir.rules.PackageOrder
   */
 class PostgresPackagesSuite extends munit.FunSuite:
   private val module = Modules.of("postgres")
-  private val names = List("psql", "split", "input", "protocol", "jobs", "journal", "apply")
+  private val names =
+    List("psql", "display", "split", "input", "protocol", "jobs", "journal", "apply")
   private val order = PackageOrder("weir.postgres", names.map(Set(_)))
 
-  test("no package knows one to its right in psql, split, input, protocol, jobs, journal, apply"):
+  test(s"no package knows one to its right in ${names.mkString(", ")}"):
     val found = (order.onlyDownwards :: order.neverReachesUpwards).flatMap(module.breaking)
     assertEquals(found, Nil)
 
