@@ -9,7 +9,8 @@ import weir.kafka.*
 final class Billing(brokers: String):
   private val reading =
     ConsumerSettings(brokers, () => StringDeserializer(), () => StringDeserializer())
-  private val writing = ProducerSettings(brokers, () => StringSerializer(), () => StringSerializer())
+  private val writing =
+    ProducerSettings(brokers, () => StringSerializer(), () => StringSerializer())
 
   def run: Stream[Unit] = Stream.resource(KafkaProducer.resource(writing)).flatMap { bills =>
     KafkaConsumer(reading)

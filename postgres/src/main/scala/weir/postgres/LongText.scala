@@ -3,8 +3,8 @@ package weir.postgres
 import java.io.{EOFException, RandomAccessFile}
 import java.nio.file.Files
 
-/** The bytes of a statement that is too long to be kept in memory, in a temporary file. The file has
-  * no name any more, so that it is gone when it is closed, however that comes about.
+/** The bytes of a statement that is too long to be kept in memory, in a temporary file. The file
+  * has no name any more, so that it is gone when it is closed, however that comes about.
   *
   * One thread at a time may use it: the reader of the script, and then the one that sends it.
   */

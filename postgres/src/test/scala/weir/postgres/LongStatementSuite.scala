@@ -20,7 +20,8 @@ class LongStatementSuite extends ServerSuite:
     val summary = apply(
       url,
       s"CREATE TABLE t (n int, s text);\nINSERT INTO t VALUES (1, '$long');\n" +
-        s"INSERT INTO t VALUES (2, 'x');\n/* $long */ INSERT INTO t VALUES (3, $$a$$$long$$a$$);\n" +
+        s"INSERT INTO t VALUES (2, 'x');\n" +
+        s"/* $long */ INSERT INTO t VALUES (3, $$a$$$long$$a$$);\n" +
         s"/* $long */;\nINSERT INTO t\n  VALUES (4, 'y')"
     )
     assertEquals((summary.statements, summary.rows), (5L, 4L))
@@ -112,7 +113,8 @@ class LongStatementSuite extends ServerSuite:
     for (text, problem) <- List(
         s"CREATE TABLE t (s text);\nCOPY t FROM STDIN WHERE s <> '$long';\n1\n\\.\n" ->
           "s.sql:2:1: COPY … FROM STDIN of more than 1000 bytes",
-        s"SELECT 0;\n${many}COMMIT;" -> "s.sql:2:1: statements joined by \\; of more than 1000 bytes"
+        s"SELECT 0;\n${many}COMMIT;" ->
+          "s.sql:2:1: statements joined by \\; of more than 1000 bytes"
       )
     do assertEquals(error(url, text).getMessage, problem)
 

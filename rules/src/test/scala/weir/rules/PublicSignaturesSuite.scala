@@ -12,5 +12,6 @@ class PublicSignaturesSuite extends munit.FunSuite:
     val expected =
       List("inList", "inferred", "orEngine", "returned", "taken", "value")
         .map(name => s"planted.library.Leaking.$name names $engine")
+        .prepended(s"planted.library.Inheriting.inheritedEngine names $engine")
     assertEquals(found.filterNot(_.contains(".kept ")), expected)
     assertEquals(found.count(_.contains(".kept names planted.library.Kept")), 1, found)

@@ -5,6 +5,7 @@ final class Engine:
 
 trait Part:
   def inherited: Int = 5
+  def inheritedEngine: Engine = Engine()
 
 object Engine:
   def default: Engine = Engine()
