@@ -474,6 +474,20 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def runAsync(callback: Outcome[A] => Unit)(using runtime: WeirRuntime): () => Unit =
     RunAsync(this, callback, runtime)
 
+  /** As `runAsync`, but the task begins on the calling thread. It leaves that thread for a worker
+    * where it first suspends or yields, and before a stream or a `Task.direct`. If it does none of
+    * these, it has ended, and `ended` has been called, when this method returns. On a thread that
+    * runs a task already, the task begins on a worker.
+    *
+    * Calls `begins` with the function that cancels, just before the task begins. It is for the
+    * thread of an event loop that starts many short tasks, and spares a hand-over for each. Code of
+    * the task that blocks before the first suspension blocks the calling thread. **Cancelled** by
+    * an interrupt of the calling thread while the task is on it.
+    */
+  final def runAsyncHere(begins: (() => Unit) => Unit)(ended: Outcome[A] => Unit)(using
+      runtime: WeirRuntime
+  ): Unit = RunAsync.here(this, begins, ended, runtime)
+
   /** Starts this task and returns a future of its value. If the task is cancelled, the future fails
     * with a `java.util.concurrent.CancellationException`.
     */

@@ -174,3 +174,91 @@ class RunSuite extends WeirSuite:
       Task.fromFuture(Task.cede.as(n).toFuture()).toCompletionStage()
     )
     assertEquals(Task.traverse(1 to 1000)(trip).runSync(), (1 to 1000))
+
+  // ---- runAsyncHere ----
+
+  private val here = Task.delay(Thread.currentThread())
+
+  /** Starts `task` by `runAsyncHere`. Returns its outcome so far, and that at its end. */
+  private def runHere[A](task: Task[A]): (Option[Outcome[A]], Outcome[A]) =
+    val outcome = AtomicReference[Outcome[A]]()
+    val ended = CountDownLatch(1)
+    task.runAsyncHere(_ => ()) { result =>
+      outcome.set(result)
+      ended.countDown()
+    }
+    val atOnce = Option(outcome.get)
+    await(ended)
+    (atOnce, outcome.get)
+
+  test("runAsyncHere runs a task that does not suspend on the caller's thread, to its end"):
+    val (atOnce, _) = runHere(Task.pure(1).flatMap(_ => here))
+    assertEquals(atOnce, Some(Outcome.Succeeded(Thread.currentThread())))
+    val boom = Boom()
+    assertEquals(runHere(Task.fail(boom))._1, Some(Outcome.Failed(boom)))
+
+  private def countDown(n: Int): Task[Unit] =
+    if n == 0 then Task.unit else Task.delay(n - 1).flatMap(countDown)
+
+  for (name, leave) <- List[(String, Deferred[Unit] => Task[Unit])](
+      "suspends" -> (_.get),
+      "cedes" -> (_ => Task.cede),
+      "runs a stream" -> (_ => Stream.range(0, 3).drain),
+      "awaits in direct style" -> (gate => Task.direct(gate.get.await)),
+      "computes for long" -> (_ => countDown(100_000))
+    )
+  do
+    for (kind, builder) <- List("platform" -> Thread.ofPlatform(), "virtual" -> Thread.ofVirtual())
+    do
+      test(s"runAsyncHere leaves a $kind thread where its task $name"):
+        val gate = Deferred.unsafe[Unit]
+        val result = Promise[Outcome[(Thread, Thread)]]()
+        val thread = builder.start { () =>
+          here
+            .flatMap(first => leave(gate).andThen(here).map(first -> _))
+            .runAsyncHere(_ => ())(outcome => result.success(outcome): Unit)
+          gate.complete(()).runSync(): Unit
+        }
+        Await.result(result.future, 10.seconds) match
+          case Outcome.Succeeded((first, second)) =>
+            assertEquals(first, thread)
+            assertNotEquals(second, thread)
+          case other => fail(s"the outcome was $other")
+
+  test("runAsyncHere inside of a task begins on a worker, as runAsync does"):
+    val (caller, started) = here
+      .map { thread =>
+        val inner = Promise[Thread]()
+        here.runAsyncHere(_ => ())(outcome => inner.success(outcome.get): Unit)
+        (thread, inner.future)
+      }
+      .runSync()
+    assertEquals(caller, Thread.currentThread())
+    assertNotEquals(Await.result(started, 10.seconds), caller)
+
+  test("runAsyncHere passes on the function that cancels before the task begins"):
+    val endless = Endless(Task.delay(Thread.sleep(3_600_000)))
+    val cancel = AtomicReference[() => Unit]()
+    val ended = CountDownLatch(1)
+    val _ = Thread.ofPlatform().start { () =>
+      endless.task.runAsyncHere(cancel.set)(_ => ended.countDown())
+    }
+    await(endless.running)
+    cancel.get.apply()
+    await(ended)
+    assertEquals(endless.released.get, 1)
+
+  test("an interrupt of the caller of runAsyncHere cancels the code that blocks there"):
+    val endless = Endless(Task.delay(Thread.sleep(3_600_000)))
+    val outcome = AtomicReference[Outcome[Unit]]()
+    val wasInterrupted = AtomicReference[Boolean]()
+    val caller = Thread.ofPlatform().start { () =>
+      endless.task.runAsyncHere(_ => ())(outcome.set)
+      wasInterrupted.set(Thread.currentThread().isInterrupted)
+    }
+    await(endless.running)
+    caller.interrupt()
+    caller.join(10_000)
+    assertEquals(outcome.get, Outcome.Canceled)
+    assertEquals(wasInterrupted.get, true)
+    assertEquals(endless.released.get, 1)

@@ -169,12 +169,13 @@ private[weir] abstract class FiberStack(runtime: WeirRuntime, body: Task[Any])
       if isCede then stayAfterCede() else stayOnThread()
       false
 
-  /** Returns true if others may want the thread. Returns true for a thread of a context, since
-    * nothing is known of the context's other jobs.
+  /** Returns true if others may want the thread. Returns true for a thread of a context, and for a
+    * borrowed one, since nothing is known of their other jobs.
     */
   private def othersWait: Boolean =
     executionThread.pooled &&
-      ((context ne null) || runtime.scheduler.mayHaveWork(executionThread.preferredShard))
+      ((context ne null) || runtime.scheduler.mayHaveWork(executionThread.preferredShard)) ||
+      executionThread.isBorrowed
 
   /** Queues this fiber, to continue with `task`. If it throws, this thread still owns the fiber. */
   final protected def leaveThread(task: Task[Any]): Unit =

@@ -341,9 +341,7 @@ private[weir] final class TaskFiber(runtime: WeirRuntime, body: Task[Any])
               case Tag.DirectCode =>
                 val direct = task.asInstanceOf[DirectCode[Any]]
                 if shouldCancel && !direct.isBegun then current = CancelSelf
-                else if base == 0 && isOnCallingThread && direct.isForWorker && movesToWorker(
-                    direct
-                  )
+                else if base == 0 && isForWorker(direct) && movesToWorker(direct)
                 then return TaskFiber.Suspended
                 else if base == 0 && (context ne null) && RunsApart.leaves(this, direct) then
                   current = RunsApart.start(this, direct)
@@ -385,6 +383,12 @@ private[weir] final class TaskFiber(runtime: WeirRuntime, body: Task[Any])
       runtime.errorTraces.add(error, this, current)
       thrown = null
       Fail(error)
+
+  /** Returns true if a calling thread leaves `direct` to a worker. A borrowed thread leaves all
+    * such code, since it may park.
+    */
+  private def isForWorker(direct: DirectCode[?]): Boolean =
+    executionThread.isBorrowed || isOnCallingThread && direct.isForWorker
 
   private def isPlainCode(task: Task[Any]): Boolean =
     task.tag == Tag.Delay || task.tag == Tag.Uninterruptible

@@ -42,8 +42,13 @@ private[weir] abstract class ExecutionThread(val scheduler: Scheduler):
   /** Returns the number of calls of `runSync` on this thread's stack. */
   private[runtime] def nesting: Int = 0
 
-  /** Returns true if this is the calling thread of a `runSync`. */
+  /** Returns true if this is the calling thread of a `runSync` or a `runAsyncHere`. */
   def isCaller: Boolean = false
+
+  /** Returns true if this is the calling thread of a `runAsyncHere`: a fiber leaves it at the end
+    * of the slice, and before plain code that may wait.
+    */
+  def isBorrowed: Boolean = false
 
   /** Returns true if a long slice would occupy a carrier, so that it has to yield to queued work.
     */
@@ -252,13 +257,17 @@ private[weir] object ExecutionThread:
       case worker: Worker if worker.thread eq thread => worker
       case _ => null
 
-/** The thread that calls `runSync`, while it runs the first slice of the task itself.
+/** The thread that calls `runSync` or `runAsyncHere`, while it runs the first slice of the task
+  * itself.
   *
   * An interrupt of that thread cancels the task. If the task's code blocks, the interrupt arrives
   * as an error of that code. Otherwise it arrives only as the thread's flag. So both are checked.
   */
-private[weir] final class CallingThread private (scheduler: Scheduler, depth: Int)
-    extends ExecutionThread(scheduler):
+private[weir] final class CallingThread private (
+    scheduler: Scheduler,
+    depth: Int,
+    override val isBorrowed: Boolean
+) extends ExecutionThread(scheduler):
   val thread: Thread = Thread.currentThread()
 
   /** A virtual thread occupies a carrier, a platform thread does not. */
@@ -270,6 +279,10 @@ private[weir] final class CallingThread private (scheduler: Scheduler, depth: In
   private var wasInterrupted = false
 
   def preferredShard: Int = thread.threadId().toInt
+
+  /** A borrowed thread runs one job only. */
+  override def handOver(job: Job): Unit =
+    if isBorrowed then scheduler.submit(job, preferredShard) else super.handOver(job)
 
   override def hasBeenInterrupted: Boolean = wasInterrupted
 
@@ -326,10 +339,14 @@ private[weir] object CallingThread:
     * `weir burst` makes only such calls.
     */
   def apply(scheduler: Scheduler, outer: ExecutionThread | Null): CallingThread =
-    if outer eq null then new CallingThread(scheduler, 0)
+    if outer eq null then new CallingThread(scheduler, 0, isBorrowed = false)
     else
       if outer.nesting > 0 then descend(Tuning.callerStackFrames): Unit
-      new CallingThread(scheduler, outer.nesting + 1)
+      new CallingThread(scheduler, outer.nesting + 1, isBorrowed = false)
+
+  /** Makes one for the calling thread, which runs no slices, and a `runAsyncHere`. */
+  def borrowed(scheduler: Scheduler): CallingThread =
+    new CallingThread(scheduler, 0, isBorrowed = true)
 
   /** Uses so many frames of the stack, and returns. */
   private def descend(frames: Int): Int = if frames == 0 then 0 else descend(frames - 1) + 1

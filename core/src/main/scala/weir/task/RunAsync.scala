@@ -4,7 +4,7 @@ import java.util.concurrent.{CompletableFuture, CompletionStage}
 import scala.concurrent.{Future, Promise}
 import scala.util.Try
 import weir.fiber.{CallbackJoin, TaskFiber}
-import weir.runtime.ExecutionThread
+import weir.runtime.{CallingThread, ExecutionThread}
 import weir.{Outcome, Task, WeirRuntime}
 
 /** Runs a task on a fiber of its own, which passes its outcome to code outside of any task. */
@@ -15,6 +15,26 @@ private[weir] object RunAsync:
     val fiber = newFiber(task, callback, runtime)
     runtime.scheduler.submit(fiber)
     () => fiber.requestCancel()
+
+  /** As `apply`, but begins on the calling thread, unless that runs a fiber already. */
+  def here[A](
+      task: Task[A],
+      begins: (() => Unit) => Unit,
+      callback: Outcome[A] => Unit,
+      runtime: WeirRuntime
+  ): Unit =
+    val fiber = newFiber(task, callback, runtime)
+    begins(() => fiber.requestCancel())
+    if ExecutionThread.here eq null then
+      val caller = CallingThread.borrowed(runtime.scheduler)
+      val hook = runtime.hook
+      val carried = if hook eq null then null else hook.capture()
+      try caller.run(fiber)
+      finally if hook ne null then hook.install(carried)
+      if caller.hasBeenInterrupted then
+        fiber.requestCancel()
+        caller.thread.interrupt()
+    else runtime.scheduler.submit(fiber)
 
   /** Returns a fiber that is not submitted yet, and calls `callback` at its end. */
   def newFiber[A](task: Task[A], callback: Outcome[A] => Unit, runtime: WeirRuntime): TaskFiber =
