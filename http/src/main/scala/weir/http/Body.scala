@@ -13,7 +13,7 @@ import weir.{Stream, Task}
   * stream is asked for nothing.
   */
 final class Body private (
-    val stream: Stream[Array[Byte]],
+    blocks: Stream[Array[Byte]] | Null,
 
     /** The number of bytes, if it is known before they are read. */
     val length: Option[Long],
@@ -24,6 +24,13 @@ final class Body private (
     isOfResponse: Boolean = false
 ):
 
+  /** The blocks of bytes. */
+  def stream: Stream[Array[Byte]] =
+    val bytes = inMemory
+    if bytes == null then blocks.nn
+    else if bytes.isEmpty then Stream.empty
+    else Stream.emit(bytes)
+
   /** Returns this body, which may be sent more than once: by `ClientSettings.retry`, and after
     * redirects. Bodies in memory may be in any case. Each run of the stream must emit the same
     * bytes, as those of a file do, and those of a body that was received do not.
@@ -31,7 +38,7 @@ final class Body private (
     * val upload = Body.stream(Stream.fromPath(path)).repeatable
     * }}}
     */
-  def repeatable: Body = new Body(stream, length, inMemory, isRepeatable = true, isOfResponse)
+  def repeatable: Body = new Body(blocks, length, inMemory, isRepeatable = true, isOfResponse)
 
   /** Returns all bytes. **Waits** until the sender has sent them. **Fails** with a
     * [[BodyTooLarge]], after which the rest is unread, if there are more than `limitBytes`: with a
@@ -80,13 +87,7 @@ object Body:
   private[http] def ofResponse(bytes: Array[Byte]): Body = inMemory(bytes, isOfResponse = true)
 
   private def inMemory(bytes: Array[Byte], isOfResponse: Boolean): Body =
-    new Body(
-      if bytes.isEmpty then Stream.empty else Stream.emit(bytes),
-      Some(bytes.length.toLong),
-      bytes,
-      isRepeatable = true,
-      isOfResponse
-    )
+    new Body(null, Some(bytes.length.toLong), bytes, isRepeatable = true, isOfResponse)
 
   private def collect(
       blocks: Stream[Array[Byte]],

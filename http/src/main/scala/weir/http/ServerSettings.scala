@@ -19,7 +19,7 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   * @param handlerTimeout
   *   the time that the handler may take for its `Response`, without the sending of the body. After
   *   it, the handler's task is cancelled: 408 if it is waiting for the body of the request,
-  *   otherwise 503
+  *   otherwise 503. It is cancelled up to a quarter of that time later, and at most a second
   * @param idleTimeout
   *   the time without a byte in either direction after which a connection is closed: between two
   *   requests, in a body that the client sends (408), and in one that it does not read

@@ -100,6 +100,23 @@ class HttpServerLimitsSuite extends HttpSuite:
         assert(connection.ends())
       }
 
+  test("a handler that has given up the body and then takes too long is answered with 503"):
+    val handler =
+      (request: Request) => request.body.bytes().void.timeoutTo(20.millis, Task.unit) >> Task.never
+    exchanging(handler, ServerSettings(handlerTimeout = 300.millis)) { connection =>
+      connection.send("POST / HTTP/1.1\nHost: h\nContent-Length: 9\n\nabc")
+      val response = connection.response()
+      assertEquals(response.status, 503)
+      assertEquals(response.body, "The request took too long.\n")
+    }
+
+  test("the time of a handler does not limit the sending of its body"):
+    val slow = weir.Stream.range(0, 8).evalMap(n => Task.sleep(50.millis).as(s"$n".getBytes))
+    exchanging(
+      _ => Task.pure(Response.stream(slow, "text/plain")),
+      ServerSettings(handlerTimeout = 100.millis)
+    )(connection => assertEquals(connection.get("/").body, "01234567"))
+
   test("a handler may take longer than a connection may be idle"):
     val handler = (_: Request) => Task.sleep(600.millis) >> Task.pure(Response.text("ok"))
     exchanging(handler, ServerSettings(idleTimeout = 300.millis)) { connection =>

@@ -5,14 +5,15 @@ import org.eclipse.jetty.server.{Request as JettyRequest, Response as JettyRespo
 import org.eclipse.jetty.util.Callback
 import org.eclipse.jetty.util.thread.Invocable
 import weir.http.{HttpError, Request, Response}
-import weir.{Outcome, Task}
+import weir.{Outcome, Task, WeirRuntime}
 
 /** A request in flight: runs its task, sends the response, and completes Jetty's request once.
   *
-  *   - **Owner only**, the fiber, and then the code that runs at its end: `isAdmitted`.
-  *   - **Shared**, under this object's lock: `cancel`, `reason`.
-  *   - **The race that we fear**: the client goes before `runAsync` has returned the function that
-  *     cancels. `stop` sets `reason` first, and `start` looks for it after it has set `cancel`.
+  *   - **Owner only**, the fiber, and then the code that runs at its end: `isAdmitted`,
+  *     `taskNanos`.
+  *   - **Shared**, under this object's lock: `cancel`, `reason`, `isAnswering`.
+  *   - **The race that we fear**: the client goes before there is a function that cancels. `stop`
+  *     sets `reason` first, and `starts` looks for it after it has set `cancel`.
   */
 private[server] final class Exchange(
     requests: Requests,
@@ -25,16 +26,28 @@ private[server] final class Exchange(
     RequestBody(in, requests.settings.bodyLimitBytes, () => stop(Exchange.Reason.ClientGone))
   private val writer = ResponseWriter(out, in.getMethod, () => makeRoom())
   private var isAdmitted = true
+  private var taskNanos = 0L
 
   private var cancel: (() => Unit) | Null = null
   private var reason: Exchange.Reason | Null = null
+
+  /** True once the handler has returned or failed: its time is over no more. */
+  private var isAnswering = false
+
+  private val begunNanos = System.nanoTime()
 
   def start(request: RequestBody => Request): Unit =
     endPoint.watch(() => stop(Exchange.Reason.ClientGone))
     in.addFailureListener(_ => stop(Exchange.Reason.ClientGone))
     // A connection without traffic is no failure while the handler works.
     in.addIdleTimeoutListener(_ => false)
-    val cancelTask = answer(request).runAsync(ended)(using requests.runtime)
+    given WeirRuntime = requests.runtime
+    val reader = ReaderThread.here
+    if requests.times.areShort && reader != null && reader.isRunning then
+      answer(request).runAsyncHere(starts)(ended)
+    else starts(answer(request).runAsync(ended))
+
+  private def starts(cancelTask: () => Unit): Unit =
     val isStopped = synchronized {
       cancel = cancelTask
       reason != null
@@ -49,18 +62,42 @@ private[server] final class Exchange(
     }
     if cancelTask != null then cancelTask()
 
+  /** Cancels the handler if its time is over. */
+  def stopIfLate(now: Long): Unit =
+    if now - begunNanos > requests.handlerLimitNanos then
+      val cancelTask = synchronized {
+        if isAnswering || reason != null then null
+        else
+          reason = if body.isWaiting then Exchange.Reason.BodyLate else Exchange.Reason.HandlerLate
+          cancel
+      }
+      if cancelTask != null then cancelTask()
+
   private def answer(request: RequestBody => Request): Task[Unit] =
     Task
-      .defer(requests.handler(request(body)))
-      .timeoutTo(requests.settings.handlerTimeout, Task.defer(Task.fail(tooLate)))
+      .defer {
+        taskNanos = System.nanoTime()
+        requests.handler(request(body))
+      }
       .flatMap { response =>
+        answering()
         Exchange.check(response)
         writer.send(response, isLast(response))
       }
       .handleErrorWith(answerFailure)
 
+  /** Marks the end of the handler. */
+  private def answering(): Unit =
+    val isFirst = synchronized {
+      val first = !isAnswering
+      isAnswering = true
+      first
+    }
+    if isFirst then requests.times.note(System.nanoTime() - taskNanos)
+
   /** Answers for an error, unless the response has begun or the client has gone. */
   private def answerFailure(error: Throwable): Task[Unit] =
+    answering()
     if error.isInstanceOf[ConnectionLost] || out.isCommitted then Task.fail(error)
     else
       writer.reset()
@@ -73,10 +110,6 @@ private[server] final class Exchange(
   private def isLast(response: Response): Boolean =
     requests.isDraining ||
       body.isThere && response.body.inMemory != null && !in.consumeAvailable()
-
-  private def tooLate: HttpError =
-    if body.isWaiting then HttpError(408, "The body did not arrive in time.")
-    else HttpError(503, "The request took too long.")
 
   private def failure(error: Throwable): Response = error match
     case error: HttpError => Response.text(s"${error.getMessage}\n", error.status)
@@ -96,6 +129,8 @@ private[server] final class Exchange(
         synchronized(reason) match
           case Exchange.Reason.ClientGone => abort(IOException("The client has gone."))
           case Exchange.Reason.Drained => answerOrAbort(Requests.stopping)
+          case Exchange.Reason.BodyLate => answerOrAbort(Exchange.bodyLate)
+          case Exchange.Reason.HandlerLate => answerOrAbort(Exchange.handlerLate)
           case null =>
             requests.log.failed(in, IllegalStateException("The handler has cancelled itself."))
             answerOrAbort(Exchange.internalError)
@@ -104,7 +139,7 @@ private[server] final class Exchange(
     if out.isCommitted then abort(IOException("The request was cancelled."))
     else
       writer.reset()
-      writer.sendAtOnce(response, isLast = true, Ending)
+      writer.sendAtOnce(response, isLast(response), Ending)
       requests.served(in, response.status, writer.sentBytes)
 
   /** Closes the connection so that the client sees an error, and not the end of the response. */
@@ -136,8 +171,10 @@ private[server] final class Exchange(
 private[server] object Exchange:
   /** The reason for which a task is cancelled from outside. */
   enum Reason:
-    case ClientGone, Drained
+    case ClientGone, Drained, BodyLate, HandlerLate
 
+  val bodyLate: Response = Response.text("The body did not arrive in time.\n", 408)
+  val handlerLate: Response = Response.text("The request took too long.\n", 503)
   val internalError: Response = Response.text("Internal Server Error\n", 500)
 
   private def check(response: Response | Null): Unit =

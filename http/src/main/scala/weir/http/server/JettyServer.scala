@@ -4,7 +4,6 @@ import java.io.IOException
 import java.nio.channels.{SelectionKey, SocketChannel}
 import org.eclipse.jetty.io.{ManagedSelector, SocketChannelEndPoint}
 import org.eclipse.jetty.server.{HttpConfiguration, HttpConnectionFactory, Server, ServerConnector}
-import org.eclipse.jetty.util.thread.QueuedThreadPool
 import scala.concurrent.duration.{DurationInt, FiniteDuration}
 import weir.http.{Request, Response, ServerSettings}
 import weir.metrics.Metrics
@@ -24,9 +23,12 @@ private[http] final class JettyServer private (
   requests.figures.port = port
   private val registration = Metrics.register(requests.figures)
 
-  /** Closes connections whose header fields are late, again and again. */
+  /** Closes connections whose header fields are late, and cancels handlers that are, again and
+    * again.
+    */
   private val sweep: Task[Nothing] =
-    val every = (settings.headerTimeout / 4).max(1.milli).min(1.second)
+    val shortest = settings.headerTimeout.min(settings.handlerTimeout)
+    val every = (shortest / 4).max(1.milli).min(1.second)
     Task
       .delay {
         val now = System.nanoTime()
@@ -34,6 +36,7 @@ private[http] final class JettyServer private (
           case endPoint: WatchedEndPoint => endPoint.closeIfLate(now)
           case _ => ()
         }
+        requests.stopLate(now)
       }
       .delayBy(every)
       .forever
@@ -79,11 +82,7 @@ private[http] object JettyServer:
 
   private def start(port: Int, requests: Requests): JettyServer =
     val settings = requests.settings
-    val threads = QueuedThreadPool(selectors + otherThreads, 4)
-    threads.setName("weir-http")
-    threads.setDaemon(true)
-    threads.setReservedThreads(0)
-    val server = Server(threads)
+    val server = Server(ReaderThreads(selectors, otherThreads, requests.times))
     val connector = WatchedConnector(server, configuration(settings), settings.headerTimeout)
     connector.setHost(settings.host)
     connector.setPort(port)

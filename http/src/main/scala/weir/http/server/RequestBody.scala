@@ -28,13 +28,14 @@ private[server] final class RequestBody(
     case length => length > 0
 
   /** The blocks that have not been read. */
-  val stream: Stream[Array[Byte]] = Stream.repeatEvalOption(Task.defer(next()))
+  def stream: Stream[Array[Byte]] = Stream.repeatEvalOption(Task.defer(next()))
 
   /** Returns true while the handler waits for bytes that the client has not sent. */
   def isWaiting: Boolean = synchronized(waiting != null)
 
   private def next(): Task[Option[Array[Byte]]] = in.read() match
-    case null => Task.async(demand).flatMap(_ => next())
+    case null =>
+      Task.async(demand).onCancel(Task.delay(synchronized { waiting = null })).flatMap(_ => next())
     case chunk if Content.Chunk.isFailure(chunk) => failed(chunk.getFailure)
     case chunk =>
       val block = Array.ofDim[Byte](chunk.remaining)

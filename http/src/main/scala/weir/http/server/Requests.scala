@@ -20,6 +20,7 @@ private[server] final class Requests(
 ):
   val log: ServerLog = ServerLog(settings.accessLog)
   val figures: ServerFigures = ServerFigures(() => inFlight)
+  val times: HandlerTimes = HandlerTimes()
 
   /** Requests up to the completion of Jetty's request: the drain waits for them. */
   private val count = AtomicInteger()
@@ -58,10 +59,15 @@ private[server] final class Requests(
   private val tooLong =
     Response.text(s"The body has more than ${settings.bodyLimitBytes} bytes.\n", 413)
 
+  val handlerLimitNanos: Long = settings.handlerTimeout.toNanos
+
   def begun(exchange: Exchange): Unit = exchanges.add(exchange): Unit
 
   /** Makes room for the next request, before the last byte of a response is sent. */
   def answering(): Unit = admittedCount.decrementAndGet(): Unit
+
+  /** Cancels the handlers that have taken longer than they may. */
+  def stopLate(now: Long): Unit = exchanges.forEach(_.stopIfLate(now))
 
   def ended(exchange: Exchange): Unit =
     exchanges.remove(exchange): Unit

@@ -131,10 +131,15 @@ private[server] final class WatchedEndPoint(
       super.fillInterested(OnReadable)
 
   private object OnReadable extends Callback:
+    // Jetty then looks for a thread that goes on to read: see ReaderThreads.
     override def getInvocationType: Invocable.InvocationType =
-      Invocable.InvocationType.NON_BLOCKING
+      Invocable.InvocationType.BLOCKING
 
-    override def succeeded(): Unit =
+    override def succeeded(): Unit = ReaderThread.here match
+      case thread: ReaderThread if !thread.isRunning => thread.run(() => readable())
+      case _ => readable()
+
+    private def readable(): Unit =
       val (jetty, gone) = lock.synchronized {
         isRegistered = false
         val waiting = reader

@@ -7,18 +7,21 @@ import java.nio.charset.StandardCharsets.ISO_8859_1
 import scala.jdk.CollectionConverters.*
 
 /** Sends requests over connections that it keeps, on one thread, and prints how many were answered
-  * in a second, and how long these took.
+  * in a second, how long these took, and the processor time that the server has used for each.
   *
   * The first response says how many bytes each of them has: they must all be of the same size.
   */
 object HttpLoad:
   def main(args: Array[String]): Unit =
-    val Array(port, path, connections, warmSeconds, seconds) = args: @unchecked
-    val load = HttpLoad(port.toInt, path, connections.toInt)
+    val Array(port, server, path, connections, warmSeconds, seconds) = args: @unchecked
+    val load = HttpLoad(port.toInt, server.toLong, path, connections.toInt)
     load.run(warmSeconds.toInt): Unit
     println(load.run(seconds.toInt))
 
-final class HttpLoad(port: Int, path: String, connections: Int):
+/** @param server
+  *   the server's process
+  */
+final class HttpLoad(port: Int, server: Long, path: String, connections: Int):
   private val request =
     s"GET $path HTTP/1.1\r\nHost: localhost:$port\r\nUser-Agent: load\r\nAccept: */*\r\n\r\n"
       .getBytes(ISO_8859_1)
@@ -68,6 +71,7 @@ final class HttpLoad(port: Int, path: String, connections: Int):
     val nanos = Array.ofDim[Long](20_000_000)
     var count = 0
     val buffer = ByteBuffer.allocateDirect(1 << 20)
+    val usedBefore = processorNanos
     val start = System.nanoTime()
     val end = start + seconds * 1_000_000_000L
     all.foreach(_.begin())
@@ -86,10 +90,15 @@ final class HttpLoad(port: Int, path: String, connections: Int):
           exchange.begin()
       selector.selectedKeys.clear()
     val took = (System.nanoTime() - start) / 1e9
+    val used = processorNanos - usedBefore
     all.foreach(_.channel.close())
     selector.close()
     val sorted = java.util.Arrays.copyOf(nanos, count).nn
     java.util.Arrays.sort(sorted)
     def millis(part: Double) = sorted((part * (count - 1)).toInt) / 1e6
     f"${count / took}%.0f /s, p50 ${millis(0.5)}%.2f ms, p99 ${millis(0.99)}%.2f ms, " +
-      f"${count / took * responseBytes / 1e6}%.1f MB/s"
+      f"${count / took * responseBytes / 1e6}%.1f MB/s, ${used / 1e3 / count}%.1f us of the server"
+
+  /** The processor time that the server has used. */
+  private def processorNanos: Long =
+    ProcessHandle.of(server).get.info.totalCpuDuration.get.toNanos

@@ -18,7 +18,7 @@ import weir.http.{Body, HttpServer, Response as WeirResponse}
 import weir.{Stream, Task}
 
 /** Servers with the same three answers: `/hello`, `/json`, and `/bytes` with 100 MB. Starts one of
-  * them, prints its port, and serves until its input ends.
+  * them, prints its port and its process, and serves until its input ends.
   */
 object HttpServers:
   private val hello = "hello, world".getBytes
@@ -33,7 +33,7 @@ object HttpServers:
       case "jetty" => jettyServer()
       case "jdk" => jdkServer()
       case "ember" => emberServer()
-    println(port)
+    println(s"$port ${ProcessHandle.current.pid}")
     while System.in.read() >= 0 do ()
     System.exit(0)
 

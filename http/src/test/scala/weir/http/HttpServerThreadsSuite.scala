@@ -1,0 +1,113 @@
+package weir.http
+
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.AtomicBoolean
+import scala.concurrent.duration.*
+import weir.Task
+
+/** The threads on which handlers begin. */
+class HttpServerThreadsSuite extends HttpSuite:
+  private val thread = Task.delay(Response.text(Thread.currentThread.getName))
+
+  /** Sends requests that are answered at once, until they are answered by the thread that reads. */
+  private def untilInPlace(connection: RawConnection): Unit =
+    eventually("handlers begin on the thread that reads") {
+      (1 to 100).exists(_ => connection.get("/thread").body.startsWith("weir-http"))
+    }
+
+  test("handlers begin on workers at first, and in place once they have been short"):
+    exchanging(_ => thread) { connection =>
+      assertEquals(connection.get("/").body, "weir-worker")
+      untilInPlace(connection)
+    }
+
+  for (name, keeps) <- List[(String, AtomicBoolean => Unit)](
+      "blocks" -> (isReleased => while !isReleased.get do Thread.sleep(1)),
+      "computes" -> (isReleased => while !isReleased.get do Thread.onSpinWait())
+    )
+  do
+    test(s"a handler that $name on the thread that reads holds up nobody"):
+      val isReleased = AtomicBoolean()
+      val begun = CountDownLatch(1)
+      val keeper = Task.delay {
+        val at = Thread.currentThread.getName
+        begun.countDown()
+        keeps(isReleased)
+        Response.text(at)
+      }
+      serving(request => if request.path == "/keep" then keeper else thread) { port =>
+        connected(port) { kept =>
+          connected(port) { other =>
+            untilInPlace(other)
+            kept.send("GET /keep HTTP/1.1\nHost: h\n\n")
+            await(begun)
+            try
+              // Both the request after it and a new connection are served.
+              assertEquals(other.get("/").body, "weir-worker")
+              assertEquals(connected(port)(_.get("/").status), 200)
+            finally isReleased.set(true)
+            assert(kept.response().body.startsWith("weir-http"))
+            untilInPlace(other)
+            assertEquals(kept.get("/").status, 200)
+          }
+        }
+      }
+
+  test("a handler that waits leaves the thread that reads, for a body too"):
+    val handler = (request: Request) =>
+      request.path match
+        case "/body" => request.body.text() >> thread
+        case "/wait" => Task.never
+        case _ => thread
+    serving(handler) { port =>
+      connected(port) { waiting =>
+        connected(port) { sender =>
+          connected(port) { other =>
+            untilInPlace(other)
+            waiting.send("GET /wait HTTP/1.1\nHost: h\n\n")
+            sender.send("POST /body HTTP/1.1\nHost: h\nContent-Length: 6\n\nabc")
+            assert(other.get("/").body.startsWith("weir-http"))
+            sender.send("def")
+            assertEquals(sender.response().body, "weir-worker")
+          }
+        }
+      }
+    }
+
+  test("code that blocks the thread that reads is interrupted when its client goes"):
+    val interrupted = CountDownLatch(1)
+    val begun = CountDownLatch(1)
+    val keeper = Task.delay {
+      begun.countDown()
+      try Thread.sleep(3_600_000)
+      catch case _: InterruptedException => interrupted.countDown()
+      Response.text("")
+    }
+    serving(request => if request.path == "/keep" then keeper else thread) { port =>
+      connected(port) { other =>
+        untilInPlace(other)
+        connected(port) { kept =>
+          kept.send("GET /keep HTTP/1.1\nHost: h\n\n")
+          await(begun)
+        }
+        await(interrupted)
+        assertEquals(other.get("/").status, 200)
+      }
+    }
+
+  test("code that blocks the thread that reads is interrupted after the handler's time"):
+    val begun = CountDownLatch(1)
+    val keeper = Task.delay {
+      begun.countDown()
+      Thread.sleep(3_600_000)
+      Response.text("")
+    }
+    serving(
+      request => if request.path == "/keep" then keeper else thread,
+      ServerSettings(handlerTimeout = 300.millis)
+    ) { port =>
+      connected(port) { other =>
+        untilInPlace(other)
+        connected(port)(kept => assertEquals(kept.get("/keep").status, 503))
+      }
+    }

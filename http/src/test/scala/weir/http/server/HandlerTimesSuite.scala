@@ -1,0 +1,37 @@
+package weir.http.server
+
+import weir.WeirSuite
+
+class HandlerTimesSuite extends WeirSuite:
+  private def shortAfter(times: HandlerTimes, nanos: Long, limit: Int): Option[Int] =
+    (1 to limit).find { _ =>
+      times.note(nanos)
+      times.areShort
+    }
+
+  test("handlers are taken for short once some hundreds have been"):
+    val times = HandlerTimes()
+    assert(!times.areShort)
+    assert(shortAfter(times, 5_000, limit = 1000).exists(_ > 100))
+
+  test("handlers of which one in ten blocks are not short"):
+    val times = HandlerTimes()
+    for n <- 1 to 10_000 do
+      times.note(if n % 10 == 0 then 3_000_000 else 5_000)
+      assert(!times.areShort, n)
+
+  test("a long handler among many short ones changes nothing, ten in a row do"):
+    val times = HandlerTimes()
+    shortAfter(times, 5_000, limit = 1000): Unit
+    for n <- 1 to 10_000 do
+      times.note(if n % 200 == 0 then 3_000_000 else 5_000)
+      if n > 200 then assert(times.areShort, n)
+    for _ <- 1 to 10 do times.note(3_000_000)
+    assert(!times.areShort)
+
+  test("after a handler that has kept its thread, handlers have to prove themselves again"):
+    val times = HandlerTimes()
+    shortAfter(times, 5_000, limit = 1000): Unit
+    times.distrust()
+    assert(!times.areShort)
+    assert(shortAfter(times, 5_000, limit = 1000).exists(_ > 100))
