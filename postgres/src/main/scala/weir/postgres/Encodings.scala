@@ -2,7 +2,7 @@ package weir.postgres
 
 import java.nio.ByteBuffer
 import java.nio.charset.{Charset, CodingErrorAction, StandardCharsets}
-import weir.postgres.split.Refused
+import weir.postgres.split.Characters
 
 /** The client encodings of Postgres as charsets, by the table "PostgreSQL Character Sets" of its
   * manual.
@@ -30,6 +30,8 @@ private[postgres] object Encodings:
     "EUC_TW" -> "x-EUC-TW",
     "UHC" -> "x-windows-949",
     "SJIS" -> "windows-31j",
+    "SHIFT_JIS_2004" -> "x-SJIS_0213",
+    "BIG5" -> "x-windows-950",
     "JOHAB" -> "x-Johab"
   )
 
@@ -43,7 +45,7 @@ private[postgres] object Encodings:
       case known if renamed.contains(known) => Some(renamed(known))
       case s"ISO_8859_$n" => Some(s"ISO-8859-$n")
       case s"WIN$n" => Some(s"windows-$n")
-      case "BIG5" | "GBK" | "GB18030" => Some(name)
+      case "GBK" | "GB18030" => Some(name)
       case _ => None
     ours.get(name).orElse(jdk.filter(Charset.isSupported).map(Charset.forName))
 
@@ -54,18 +56,20 @@ private[postgres] object Encodings:
 
   /** Returns the reason why a session's `client_encoding` cannot be used; none if it can. */
   def problem(encoding: String): Option[String] =
-    Refused
-      .encoding(encoding)
-      .orElse(
-        Option.when(find(encoding).isEmpty)(
-          s"client_encoding $encoding is not supported: the program cannot read it"
-        )
-      )
+    Option.when(find(encoding).isEmpty)(
+      s"client_encoding $encoding is not supported: the program cannot read it"
+    )
+
+  val hint: String = "Write the script anew in UTF-8, as pg_dump -E UTF8 of a current server does."
 
   /** An encoding, with what is found out about it once. */
   private[postgres] final class Known(val name: String):
     val problem: String | Null = Encodings.problem(name).orNull
     val charset: Charset = Encodings.charset(name)
+
+    /** True if only the server looks at the bytes: what it takes differs from the JDK's table. */
+    val isUnchecked: Boolean =
+      charset.name == "x-EUC-TW" || Characters.hidden(name) != Characters.Utf8
 
   /** Remembers the encoding that was asked for last. */
   private[postgres] final class Latest:
@@ -78,7 +82,7 @@ private[postgres] object Encodings:
   /** Returns the index of the first byte that is not valid in `charset`; -1 if there is none. */
   def firstInvalid(text: Array[Byte], charset: Charset): Int =
     val ascii = asciiLength(text)
-    if ascii == text.length || unsure(charset) then -1
+    if ascii == text.length then -1
     else
       val decoder = charset
         .newDecoder()
@@ -89,11 +93,6 @@ private[postgres] object Encodings:
       var result = decoder.decode(in, out.clear(), true)
       while result.isOverflow do result = decoder.decode(in, out.clear(), true)
       if result.isError then in.position() else -1
-
-  /** Returns true if the JDK's table lacks characters that the server knows: then only the server
-    * checks.
-    */
-  private def unsure(charset: Charset): Boolean = charset.name == "x-EUC-TW"
 
   private def asciiLength(text: Array[Byte]): Int =
     var at = 0

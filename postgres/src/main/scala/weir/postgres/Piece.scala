@@ -1,7 +1,7 @@
 package weir.postgres
 
 import weir.Deferred
-import weir.postgres.split.{Place, Tokens}
+import weir.postgres.split.{Characters, Place, Reading, Tokens}
 
 /** A part of a script: a statement, a part of any size of the data of a `COPY … FROM STDIN`, a
   * command of psql, or the place where another file begins or goes on.
@@ -40,6 +40,8 @@ object Piece:
     *   what is done with the rows that it returns
     * @param long
     *   all bytes of a statement of which `text` is only a part; null if it is all
+    * @param reading
+    *   the settings of the session by which it was read
     */
   final class Statement private[postgres] (
       val text: Array[Byte],
@@ -48,7 +50,8 @@ object Piece:
       val endOffset: Long,
       jumps: List[Jump],
       private[postgres] val answer: Answer = Answer.Dropped,
-      private[postgres] val long: LongText | Null = null
+      private[postgres] val long: LongText | Null = null,
+      private[postgres] val reading: Reading = Reading.standard
   ) extends Piece:
     def this(text: Array[Byte], copies: Boolean, start: Position, endOffset: Long) =
       this(text, copies, start, endOffset, Nil)
@@ -60,19 +63,30 @@ object Piece:
     def sizeBytes: Int = if long eq null then text.length else long.length
 
     private[postgres] def after(bytes: Long) =
-      Statement(text, copies, start, endOffset + bytes, jumps, answer, long)
+      Statement(text, copies, start, endOffset + bytes, jumps, answer, long, reading)
 
     /** Returns the same statement, sent by a command that ends at `endOffset`. */
     private[postgres] def sentAgain(endOffset: Long, answer: Answer) =
-      Statement(text, copies, start, endOffset, jumps, answer)
+      Statement(text, copies, start, endOffset, jumps, answer, null, reading)
 
     /** Returns the same COPY, if it is one TO STDOUT. */
     private[postgres] def reversed =
-      Statement(text, false, start, endOffset, jumps, Answer.Copied)
+      Statement(text, false, start, endOffset, jumps, Answer.Copied, null, reading)
 
     /** Passes all bytes of the statement to `use`, in blocks, each with its length. */
     def foreachBlock(use: (Array[Byte], Int) => Unit): Unit =
       if long eq null then use(text, text.length) else long.blocks(0, long.length)(use)
+
+    /** Returns the index of the first byte for which `is` is true; -1 if there is none. */
+    private[postgres] def indexWhere(is: Byte => Boolean): Int =
+      var before = 0
+      var found = -1
+      foreachBlock: (bytes, length) =>
+        var at = if found < 0 then 0 else length
+        while at < length && !is(bytes(at)) do at += 1
+        if at < length then found = before + at
+        before += length
+      found
 
     /** Frees the temporary file of a long statement, of which only `text` is left then. A statement
       * that is not used any more frees its file when the garbage collector finds it.
@@ -85,14 +99,19 @@ object Piece:
       */
     def leadingWords(count: Int): List[String] = Tokens.leading(text, count)
 
-    /** Returns the position in the script of a character of the text. Characters are counted from
-      * 1, as in the server's error positions. One past the end is the place after the last
-      * character.
+    /** Returns the position in the script of a character of the statement, in UTF-8. Characters are
+      * counted from 1, as in the server's error positions. One past the end is the place after the
+      * last character.
       */
-    def positionOf(character: Int): Position =
+    def positionOf(character: Int): Position = positionOf(character, Characters.Utf8)
+
+    /** Returns the position of a character in another encoding. */
+    private[postgres] def positionOf(character: Int, characters: Characters): Position =
+      val mask = Reading(true, characters).mask
       var index = 0
       var left = character
-      foreachBlock: (bytes, length) =>
+      foreachBlock: (block, length) =>
+        val bytes = if mask eq null then block else mask.of(block, 0, length)
         var at = 0
         while at < length && left > 0 do
           if (bytes(at) & 0xc0) != 0x80 then left -= 1
@@ -105,8 +124,13 @@ object Piece:
       val jump = jumps.filter(_.textIndex <= index).lastOption.getOrElse(Jump(0, start))
       val place = Place.at(jump.to)
       if !jump.stays then
-        if long eq null then place.move(text, jump.textIndex, index)
-        else long.blocks(jump.textIndex, index)(place.move(_, 0, _))
+        val from = jump.textIndex
+        if long eq null then place.move(reading.masked(text), from, index)
+        else
+          val mask = reading.mask
+          long.blocks(from, index): (block, length) =>
+            val bytes = if mask eq null then block else mask.of(block, 0, length)
+            place.move(bytes, 0, length)
       place.position
 
   /** Says what is done with the rows of a statement, or with the data of a `COPY … TO STDOUT`. */

@@ -3,7 +3,6 @@ package weir.postgres
 import java.net.InetAddress
 import java.nio.file.{Files, Path}
 import weir.postgres.protocol.{LibpqWords, PasswordFile, ServiceFile, UrlWords}
-import weir.postgres.split.Refused
 
 /** The address of a database and the user, as the driver wants them.
   *
@@ -179,7 +178,7 @@ object PostgresUrl:
     LibpqWords.refuse(environment, socket.nonEmpty)
     val settings = LibpqWords.session(words, environment)
     for encoding <- settings.get("client_encoding"); problem <- Encodings.problem(encoding) do
-      throw IllegalArgumentException(s"$problem. ${Refused.hint}")
+      throw IllegalArgumentException(s"$problem. ${Encodings.hint}")
     val authority = targets
       .map((host, port) =>
         s"${if host.isEmpty || socket.nonEmpty || isFolder(host) then "localhost" else host}:$port"

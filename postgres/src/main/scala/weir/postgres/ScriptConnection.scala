@@ -5,6 +5,7 @@ import org.postgresql.core.BaseConnection
 import org.postgresql.util.ServerErrorMessage
 import weir.{Resource, Task}
 import weir.postgres.protocol.{Connecting, WatchedSocket}
+import weir.postgres.split.Reading
 
 /** A connection for scripts. Only one fiber at a time may use it.
   *
@@ -45,6 +46,13 @@ final class ScriptConnection private[postgres] (
       "SERVER_VERSION_NAME" -> Option(executor.getServerVersion).getOrElse(""),
       "SERVER_VERSION_NUM" -> executor.getServerVersionNum.toString
     )
+
+  /** Returns true if a backslash in a plain string is an ordinary character. */
+  private[postgres] def hasStandardStrings: Boolean =
+    driver.getQueryExecutor.getParameterStatus("standard_conforming_strings") != "off"
+
+  /** Returns the settings by which the session reads statements. */
+  private[postgres] def reading: Reading = Reading.of(encoding, hasStandardStrings)
 
   /** Reads the body of a notice or an error. */
   private[postgres] def message(body: Array[Byte]): ServerErrorMessage =

@@ -14,6 +14,7 @@ import weir.postgres.protocol.{
   RowSink,
   SimpleQuery
 }
+import weir.postgres.split.Reading
 
 /** One connection, to which statements and COPY data are sent one after the other. It does not
   * decide what follows an error: `SqlScript.applyTo` does.
@@ -68,14 +69,16 @@ final class Session private (
     val socket = connection.watchedSocket
     (copy ne null) && (socket ne null) && socket.input.messages.copyFailed
 
+  /** Returns the settings by which the session reads statements. */
+  private[postgres] def reading: Reading = connection.reading
+
   /** Returns the server's `client_encoding`. */
   def encoding: String = connection.encoding
 
   /** Returns true if a backslash in a plain string is an ordinary character, by the session's
     * setting of `standard_conforming_strings`, wherever that comes from.
     */
-  def hasStandardStrings: Boolean =
-    executor.getParameterStatus("standard_conforming_strings") != "off"
+  def hasStandardStrings: Boolean = connection.hasStandardStrings
 
   /** Executes the statement, and returns its result. The statement is sent unchanged, without a
     * transaction around it. The rows that it returns are dropped as they arrive.

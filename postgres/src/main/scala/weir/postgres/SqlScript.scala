@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicReference
 import weir.{Stream, Task}
 import weir.postgres.input.{Checksum, Recent, ScriptInput, ScriptSource}
 import weir.postgres.psql.Commands
+import weir.postgres.split.{FollowedSettings, Reading}
 
 /** A script of any size, in the form that `psql -f` takes: plain, or compressed by gzip or
   * Zstandard, which is recognized by its first bytes.
@@ -37,15 +38,20 @@ final class SqlScript private (
     */
   def pieces: Stream[Piece] = piecesWith(PsqlOptions())
 
-  /** Emits the pieces, as `pieces` does, with the variables of `psql`. */
-  def piecesWith(psql: PsqlOptions): Stream[Piece] =
-    groups(() => Commands(psql), None, 0, 0).map(_.head)
+  /** Emits the pieces, as `pieces` does, with the variables of `psql`, of a script that is in this
+    * `client_encoding` until it sets another.
+    */
+  def piecesWith(psql: PsqlOptions, encoding: String = "UTF8"): Stream[Piece] =
+    val begun = Reading.of(encoding, standardStrings = true)
+    groups(() => Commands(psql), () => FollowedSettings(begun), None, 0, 0).map(_.head)
 
   /** Emits the pieces, as `pieces` does, in groups of those that are there without reading on. The
     * bytes are added to `sum` before their pieces are emitted.
     *
     * @param commands
     *   carry out the commands of psql, in this script and those before it
+    * @param settings
+    *   those of the session, as the scripts before this one have left them
     * @param aheadBytes
     *   the number of bytes that the reader may be ahead of the last statement applied
     * @param groupBytes
@@ -53,6 +59,7 @@ final class SqlScript private (
     */
   private[postgres] def groups(
       commands: () => Commands,
+      settings: () => FollowedSettings,
       sum: Option[Checksum],
       aheadBytes: Long,
       groupBytes: Int
@@ -64,6 +71,7 @@ final class SqlScript private (
         name,
         limits,
         commands(),
+        settings(),
         () => ScriptInput(opening(), taken = _),
         sum,
         Option(kept),

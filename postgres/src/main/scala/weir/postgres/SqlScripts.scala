@@ -1,10 +1,12 @@
 package weir.postgres
 
+import org.postgresql.core.TransactionState
 import weir.Task
 import weir.postgres.apply.Deliveries
 import weir.postgres.input.Checksum
 import weir.postgres.jobs.ParallelCopy
 import weir.postgres.psql.Commands
+import weir.postgres.split.FollowedSettings
 
 /** Scripts that belong together. */
 object SqlScripts:
@@ -29,15 +31,24 @@ object SqlScripts:
   ): Task[ApplySummary] = Task.defer {
     options.resume.foreach(resume => refuseSameName(scripts.map(s => resume.name(s.name))))
     val commands = Commands(options.psqlOptions, areApplied = true)
+    val isInTransaction = options.singleTransaction ||
+      connection.driver.getTransactionState != TransactionState.IDLE
+    val settings = FollowedSettings(connection.reading, isInTransaction)
     val sources = scripts.map(script =>
       (
         script.name,
         (sum: Option[Checksum]) =>
-          script.groups(() => commands, sum, aheadBytes(options), options.prefetch.groupBytes),
+          script.groups(
+            () => commands,
+            () => settings,
+            sum,
+            aheadBytes(options),
+            options.prefetch.groupBytes
+          ),
         script.sumOfFirst
       )
     )
-    Deliveries(connection, sources, options, commands.variables, listener)
+    Deliveries(connection, sources, options, commands.variables, settings, listener)
   }
 
   /** Returns the number of bytes that the reader may be ahead of the server. */

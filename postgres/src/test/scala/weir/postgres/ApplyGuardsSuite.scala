@@ -25,27 +25,33 @@ class ApplyGuardsSuite extends ServerSuite:
     case Left(error: ScriptException) => error.getMessage
     case other => fail(s"$other")
 
-  test(
-    "a backslash is refused where strings are not standard, though no SET of the script says so"
-  ):
-    for setting <- List[String => String](
-        database => s"ALTER DATABASE $database SET standard_conforming_strings = off",
-        _ => "SELECT 1"
+  test("a backslash is refused where strings end elsewhere, and no SET of the script says so"):
+    val set = "SELECT set_config('standard_conforming_strings', 'off', false);\n"
+    val off = "SET standard_conforming_strings = off;\n"
+    for (before, state, line) <- List(
+        (set, "off", 2),
+        (off + set.replace("off", "on"), "on", 3),
+        (s"BEGIN;SAVEPOINT a;\n${off}ROLLBACK TO a;", "on", 3)
       )
     do
-      val database = server.newDatabase()
-      server.admin("postgres")(server.execute(_, setting(database)))
-      val byFunction =
-        if setting(database) == "SELECT 1" then
-          "SELECT set_config('standard_conforming_strings', 'off', false);\n"
-        else "CREATE TABLE IF NOT EXISTS t (a text);\n"
-      val script = byFunction + "SELECT 'no'; SELECT 'a\\';\nDROP TABLE t; --';\n"
+      val at = before.split('\n').last.length
       assertEquals(
-        problem(apply(database, script)),
-        "s.sql:2:23: a backslash, while standard_conforming_strings is off in this session"
+        problem(
+          apply(server.newDatabase(), s"$before SELECT 'no'; SELECT 'a\\';\nDROP TABLE t; --';\n")
+        ),
+        s"s.sql:$line:${(if before.endsWith("\n") then 0 else at) + 24}: a backslash, while " +
+          s"standard_conforming_strings is $state in this session, which no statement of the " +
+          "script shows"
       )
-      val dump = "SET standard_conforming_strings = on;\n" + script.replace("t;", "IF EXISTS t;")
-      if byFunction.startsWith("CREATE") then assert(apply(database, dump).isRight)
+
+  test("a character is refused where it would be read in another encoding"):
+    val other =
+      "SELECT set_config('client_encoding', 'SJIS', false);\nSELECT 'a'; SELECT 'b\u00e9';"
+    assertEquals(
+      problem(apply(server.newDatabase(), other)),
+      "s.sql:2:22: a character, while client_encoding is SJIS in this session, which no " +
+        "statement of the script shows"
+    )
 
   test("a COPY that is refused and has no data does not take the statements up to the next one"):
     val database = server.newDatabase()

@@ -7,7 +7,7 @@ import weir.postgres.apply.{KnownSecrets, SkippedData, TransactionEnd}
 import weir.postgres.jobs.CopyHead
 import weir.postgres.journal.StatementKind
 import weir.postgres.protocol.{SessionState, SessionWatch}
-import weir.postgres.split.{Refused, Splitter, Tokens}
+import weir.postgres.split.{FollowedSettings, Splitter, Tokens}
 
 /** Comments, white space and the case of words change nothing in what is found out about a
   * statement. `-Dweir.fuzz.seed=…` begins where another run did.
@@ -27,16 +27,6 @@ class ClassificationSuite extends WeirSuite:
         assertEquals(seen(text), plain, s"-Dweir.fuzz.seed=$seed: $text")
     }
 
-  for (text, problem) <- refused do
-    test(s"a setting that changes the lexing is refused: $text") {
-      assertEquals(Refused.problem(text.getBytes(UTF_8)).getOrElse("").takeWhile(_ != ':'), problem)
-    }
-
-  for text <- allowed do
-    test(s"a setting that leaves the lexing is not refused: $text") {
-      assertEquals(Refused.problem(text.getBytes(UTF_8)), None)
-    }
-
   test("a secret behind a nested comment is hidden"):
     for text <- List(
         "ALTER ROLE a PASSWORD /* a /* b */ c */ 'hunter2'",
@@ -50,11 +40,11 @@ class ClassificationSuite extends WeirSuite:
   test("the value of a SET behind a comment is hidden in later messages"):
     for text <- List("/* a */ SET app.x = 'hunter2'", "SELECT 1; SET app.x = 'hunter2'") do
       val secrets = new KnownSecrets
-      secrets.add(statement(text))
+      secrets.add(statement(text), UTF_8)
       assertEquals(secrets.known.contains("'hunter2'"), true, text)
 
   test("statements that are joined to others are classified, too"):
-    assertEquals(TransactionEnd.of("SELECT 1; COMMIT".getBytes), "COMMIT")
+    assertEquals(TransactionEnd.of(statement("SELECT 1; COMMIT")), "COMMIT")
     assertEquals(SessionState.mayChange(statement("INSERT INTO t VALUES (1); SET x = 1")), true)
     assertEquals(StatementKind.mayRepeat(statement("ANALYZE t; INSERT INTO t VALUES (1)")), false)
     assertEquals(StatementKind.of(statement("CREATE TABLE t (); COMMIT")), StatementKind.Joined)
@@ -101,6 +91,11 @@ class ClassificationSuite extends WeirSuite:
   private def data(text: String) =
     Piece.CopyData(text.getBytes(UTF_8), 0, text.length, Position.start, 0)
 
+  private def followed(text: Array[Byte]) =
+    val settings = FollowedSettings()
+    settings.executed(text)
+    settings.now
+
   /** All that the program finds out about a statement. */
   private def seen(text: String): List[Any] =
     val script = (text + ";SELECT 2;\n\\.\n;SELECT 3").getBytes(UTF_8)
@@ -108,11 +103,11 @@ class ClassificationSuite extends WeirSuite:
     val one = statement(text)
     List(
       pieces,
-      Refused.problem(one.text),
+      followed(one.text),
       one.leadingWords(4),
       StatementKind.of(one),
       StatementKind.mayRepeat(one),
-      TransactionEnd.of(one.text),
+      TransactionEnd.of(one),
       SessionState.mayChange(one),
       SessionState.dottedNames(one),
       Tokens.mention(one.text, SessionWatch.passing),
@@ -154,41 +149,6 @@ private object ClassificationSuite:
     "COPY \"a\" . \"b;c\" ( x , \"from\" , csv ) FROM STDIN WITH ( FORMAT csv , QUOTE '''' )",
     "COPY t FROM '/file'"
   ).map(_.split(' ').toList)
-
-  private val refused = List(
-    "SET /* a /* b */ c */ standard_conforming_strings = off" ->
-      "standard_conforming_strings = off is not supported",
-    "/* a */ SET \"Standard_Conforming_Strings\" TO 'no'" ->
-      "standard_conforming_strings = no is not supported",
-    "SET standard_conforming_strings = /* on */ 0" ->
-      "standard_conforming_strings = 0 is not supported",
-    "SET standard_conforming_strings = $$f$$" -> "standard_conforming_strings = f is not supported",
-    "SET standard_conforming_strings = 'of'\n'f'" ->
-      "standard_conforming_strings = off is not supported",
-    "SET standard_conforming_strings = E'\\157ff'" ->
-      "standard_conforming_strings = \\157ff is not supported",
-    "SET U&\"standard\\005fconforming_strings\" = off" ->
-      "SET U&\"standard\\005fconforming_strings\" is not supported",
-    "SET LOCAL/**/NAMES--\n'shift_jis_2004'" ->
-      "client_encoding shift_jis_2004 is not supported",
-    "SET\u000bstandard_conforming_strings\u000b=\u000boff" ->
-      "standard_conforming_strings = off is not supported",
-    "SET client_encoding = U&'gbk'" -> "client_encoding gbk is not supported"
-  )
-
-  private val allowed = List(
-    "SET standard_conforming_strings = on",
-    "SET standard_conforming_strings TO DEFAULT",
-    "SET standard_conforming_strings FROM CURRENT",
-    "SET standard_conforming_strings = tr",
-    "SET standard_conforming_strings /* = off */ = true",
-    "SET x = 'standard_conforming_strings = off'",
-    "SET app.standard_conforming_strings = off",
-    "SET NAMES 'UTF8'",
-    "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
-    "SET",
-    ""
-  )
 
   /** The statement with gaps between its tokens, and its keywords in letters of any case. */
   private def written(tokens: List[String], random: Random): String =

@@ -148,7 +148,7 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
     val counting = Task.direct:
       for script <- scripts do
         var end = 0L
-        for piece <- timed(script.piecesWith(settings.psql)) do
+        for piece <- timed(script.piecesWith(settings.psql, SqlJob.encoding)) do
           counted.add(piece)
           piece match
             case statement: Piece.Statement => statement.discard()
@@ -185,6 +185,7 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
 object SqlJob:
   private val usualColumns = 120
   private val usualSlowest = 5
+  private def encoding = sys.env.getOrElse("PGCLIENTENCODING", "UTF8")
 
   private def fileOf(name: String): Option[SqlScript] =
     Option.when(Files.isRegularFile(Path.of(name)))(SqlScript.file(Path.of(name)))

@@ -43,7 +43,14 @@ private[apply] final class Answers(session: Session, variables: Variables):
       val bytes = text.nn.getBytes(ISO_8859_1)
       if Tokens.isCopy(bytes :+ ';'.toByte) then
         refuse("COPY … FROM STDIN in a row of \\gexec, which has no data")
-      Piece.Statement(bytes, false, command.start, command.endOffset, List(jump))
+      Piece.Statement(
+        bytes,
+        false,
+        command.start,
+        command.endOffset,
+        List(jump),
+        reading = session.reading
+      )
 
   private def refuse(problem: String): Nothing =
     throw CommandProblem(problem, "Look at what the statement before it returns.")

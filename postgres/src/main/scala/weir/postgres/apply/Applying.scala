@@ -5,7 +5,7 @@ import weir.{Outcome, Stream, Task}
 import weir.postgres.*
 import weir.postgres.protocol.Exchange
 import weir.postgres.psql.{CommandProblem, Variables}
-import weir.postgres.split.{MetaCommand, Refused, WordScan}
+import weir.postgres.split.{FollowedSettings, MetaCommand, Reading}
 import weir.std.Hotswap
 
 /** Passes the pieces of scripts one by one to a `Delivery`, and decides what follows from an error.
@@ -39,7 +39,7 @@ private[postgres] final class Applying(
 
   // of the session, as of the exchange or the statement that runs
   private var encoding = Encodings.Known("UTF8")
-  private var hasStandardStrings = true
+  private var reading = Reading.standard
 
   /** The offset up to which the script has been applied. */
   private var used = 0L
@@ -50,7 +50,8 @@ private[postgres] final class Applying(
 
   /** `notice`, which the running statement has caused, without secrets. */
   def hiding(notice: ServerNotice): ServerNotice =
-    val values = secrets.known ++ Option(current).fold(Set.empty)(Placing.secretsOf)
+    val values = secrets.known ++
+      Option(current).fold(Set.empty)(Placing.secretsOf(_, encoding.charset))
     def hide(text: String) = Secrets.mask(text, values)
     notice.copy(
       message = hide(notice.message),
@@ -164,7 +165,7 @@ private[postgres] final class Applying(
     def isRefused(statement: Piece.Statement): Boolean = refusal(statement) ne null
 
     def mayRun(statement: Piece.Statement): Boolean =
-      secrets.add(statement)
+      secrets.add(statement, encoding.charset)
       val refused = refusal(statement)
       if refused ne null then
         Applying.this.failed(refused, connectionLost = false)
@@ -188,7 +189,7 @@ private[postgres] final class Applying(
     case statement: Piece.Statement =>
       current = statement
       currentScript = script
-      secrets.add(statement)
+      secrets.add(statement, encoding.charset)
       val begun = System.nanoTime()
       copy = if statement.copies then Copy(statement, script, begun) else null
       checked(statement) {
@@ -292,7 +293,7 @@ private[postgres] final class Applying(
       else CopyOutput.printed(text => listener.printed(script, text, isForErrors = false))
     session.copyTarget = target
     try
-      deliver(MetaCommand.copy(sql, command.start, command.endOffset).reversed)
+      deliver(MetaCommand.copy(sql, command.start, command.endOffset, session.reading).reversed)
       target.close()
     catch case error: IOException => throw CopyOutput.problem(name, error)
 
@@ -368,23 +369,22 @@ private[postgres] final class Applying(
   /** Looks at the settings that decide how statements are read. */
   private def lookAtSession(): Unit =
     encoding = encodings.of(session.encoding)
-    hasStandardStrings = session.hasStandardStrings
+    reading = Reading.of(encoding.name, session.hasStandardStrings)
 
   /** Returns the reason why the statement cannot be sent; null if there is none. */
   private def refusal(statement: Piece.Statement): ScriptException | Null =
-    val ends = if options.singleTransaction then TransactionEnd.of(statement.text) else null
+    val ends = if options.singleTransaction then TransactionEnd.of(statement) else null
     if ends ne null then transactionEnd(statement, ends)
     else
       val problem = encoding.problem
       if problem ne null then
-        ScriptException(script, Some(statement.start), problem, hint = Some(Refused.hint))
+        ScriptException(script, Some(statement.start), problem, hint = Some(Encodings.hint))
       else
-        // The server looks at the text of a long one.
-        val at =
-          if statement.isWhole then Encodings.firstInvalid(statement.text, encoding.charset) else -1
+        val isLeft = encoding.isUnchecked || !statement.isWhole // to the server
+        val at = if isLeft then -1 else Encodings.firstInvalid(statement.text, encoding.charset)
         if at >= 0 then invalid(statement, at)
-        else if hasStandardStrings then null
-        else backslash(statement)
+        else if statement.reading == reading then null
+        else readOtherwise(statement)
 
   private def transactionEnd(statement: Piece.Statement, word: String) = ScriptException(
     script,
@@ -400,22 +400,38 @@ private[postgres] final class Applying(
     hint = Some("If the script is in another encoding, begin it with SET client_encoding = '…'.")
   )
 
-  /** The splitter reads a backslash as an ordinary character. Up to the first backslash the setting
-    * makes no difference.
+  /** The splitter has followed other settings than the session has. Up to the first backslash, and
+    * up to the first character that is not ASCII, that makes no difference.
     */
-  private def backslash(statement: Piece.Statement): ScriptException | Null =
-    val at = WordScan.indexOf(statement.text, '\\')
+  private def readOtherwise(statement: Piece.Statement): ScriptException | Null =
+    val strings = statement.reading.standardStrings != reading.standardStrings
+    val characters = statement.reading.characters != reading.characters
+    val at = statement.indexWhere: byte =>
+      strings && byte == '\\' || characters && byte < 0
     if at < 0 then null
-    else
-      ScriptException(
-        script,
-        Some(statement.positionOfByte(at)),
-        "a backslash, while standard_conforming_strings is off in this session",
-        hint = Some(
-          "The database, the role or a function has set it, and strings would end elsewhere. " +
-            "Begin the script with SET standard_conforming_strings = on."
-        )
+    else if strings then
+      val state = if reading.standardStrings then "on" else "off"
+      otherwise(
+        statement.positionOfByte(at),
+        s"a backslash, while standard_conforming_strings is $state in this session",
+        s"SET standard_conforming_strings = $state"
       )
+    else
+      otherwise(
+        statement.positionOfByte(at),
+        s"a character, while client_encoding is ${encoding.name} in this session",
+        s"SET client_encoding = '${encoding.name}'"
+      )
+
+  private def otherwise(at: Position, problem: String, setting: String) = ScriptException(
+    script,
+    Some(at),
+    s"$problem, which no statement of the script shows",
+    hint = Some(
+      "A function, or ROLLBACK to a savepoint, has changed it, and strings would end elsewhere. " +
+        s"Write $setting before this statement."
+    )
+  )
 
   private def finish(inTransaction: Boolean)(using Task.Direct): Unit =
     if options.singleTransaction then
@@ -477,7 +493,8 @@ private[postgres] object Applying:
       options: ApplyOptions,
       listener: ApplyListener,
       delivery: Session => Delivery,
-      variables: Variables = Variables()
+      variables: Variables = Variables(),
+      settings: FollowedSettings = FollowedSettings()
   ): Task[ApplySummary] = Hotswap
     .empty[ScriptConnection]
     .use: opened =>
@@ -489,7 +506,7 @@ private[postgres] object Applying:
             listener
               .noticed(applying.nn.scriptName, applying.nn.position, applying.nn.hiding(notice))
       )
-      val connections = Reconnecting(connection, session, opened, variables)
+      val connections = Reconnecting(connection, session, opened, variables, settings)
       val running =
         Applying(session, delivery(session), options, variables, listener, connections)
       applying = running

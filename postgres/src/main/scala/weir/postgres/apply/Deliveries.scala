@@ -6,11 +6,14 @@ import weir.postgres.input.Checksum
 import weir.postgres.jobs.{Jobs, OneConnection, ParallelCopy}
 import weir.postgres.protocol.{Lane, SessionWatch}
 import weir.postgres.psql.Variables
+import weir.postgres.split.FollowedSettings
 
 /** Applies scripts with the `Delivery` that the options ask for. */
 private[postgres] object Deliveries:
   /** @param variables
     *   those of the reader of the scripts, which waits where a statement sets some
+    * @param settings
+    *   those that the reader follows
     * @param scripts
     *   for each script its name; its pieces, in groups, whose bytes are added to the checksum; and
     *   the SHA-256 of its first n bytes, if it can be read twice
@@ -22,12 +25,13 @@ private[postgres] object Deliveries:
       ],
       options: ApplyOptions,
       variables: Variables,
+      settings: FollowedSettings,
       listener: ApplyListener
   ): Task[ApplySummary] = Task.defer {
     val sums = scripts.map(_ => options.resume.map(_ => Checksum()))
     val streams = scripts.zip(sums).map { case ((name, pieces, _), sum) => (name, pieces(sum)) }
     def run(delivery: Session => Delivery) =
-      Applying.scripts(connection, streams, options, listener, delivery, variables)
+      Applying.scripts(connection, streams, options, listener, delivery, variables, settings)
     if options.resume.isEmpty && options.jobs.isEmpty then run(PlainDelivery(_))
     else
       jobs(options).use(jobs =>

@@ -1,5 +1,6 @@
 package weir.postgres.apply
 
+import java.nio.charset.Charset
 import weir.postgres.Piece
 import weir.postgres.split.{Tokens, WordScan}
 
@@ -14,10 +15,10 @@ private[postgres] final class KnownSecrets:
   def known: Set[String] = values
 
   /** Adds the value in a SET. */
-  def add(statement: Piece.Statement): Unit =
+  def add(statement: Piece.Statement, charset: Charset): Unit =
     if values.size < KnownSecrets.Most && KnownSecrets.isSet(statement.text) then
       values ++= Placing
-        .secretsOf(statement)
+        .secretsOf(statement, charset)
         .flatMap(value => List(s"\"$value\"", s"«$value»", s"'$value'"))
 
 private object KnownSecrets:

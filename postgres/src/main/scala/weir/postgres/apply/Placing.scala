@@ -1,7 +1,8 @@
 package weir.postgres.apply
 
-import java.nio.charset.StandardCharsets.UTF_8
+import java.nio.charset.Charset
 import weir.postgres.{Encodings, Piece, Position, ScriptException, Secrets, ServerError}
+import weir.postgres.split.Characters
 
 /** Turns a server's error about a statement into an error with a position in the file. */
 private[postgres] object Placing:
@@ -19,23 +20,27 @@ private[postgres] object Placing:
       known: Set[String],
       said: ServerError
   ): ScriptException =
-    val error = hidden(statement, known, said)
+    val error = hidden(statement, Encodings.charset(encoding), known, said)
     val position = error.copyRow match
       case Some(row) if statement.copies && firstDataLine > 0 =>
         Position(Position.UnknownOffset, firstDataLine + row - 1, 1)
       case _ =>
         error.character.fold(statement.start)(character =>
-          positionOf(statement, character, encoding)
+          statement.positionOf(character, Characters.of(encoding))
         )
     ScriptException(script, Some(position), problemOf(error), error.detail, error.hint, error)
 
   /** `error` without the secrets of its statement. */
-  private def hidden(statement: Piece.Statement, known: Set[String], error: ServerError) =
-    error.hiding(known ++ secretsOf(statement))
+  private def hidden(
+      statement: Piece.Statement,
+      charset: Charset,
+      known: Set[String],
+      error: ServerError
+  ) = error.hiding(known ++ secretsOf(statement, charset))
 
   /** The secrets in the statement; in a very long one only those near its beginning. */
-  def secretsOf(statement: Piece.Statement): Set[String] =
-    Secrets.values(String(statement.text, 0, statement.text.length.min(LongestLooked), UTF_8))
+  def secretsOf(statement: Piece.Statement, charset: Charset): Set[String] =
+    Secrets.values(String(statement.text, 0, statement.text.length.min(LongestLooked), charset))
 
   private val LongestLooked = 256 << 10
 
@@ -43,13 +48,3 @@ private[postgres] object Placing:
     val column =
       if error.copyRow.nonEmpty then error.column.fold("")(name => s" (column $name)") else ""
     s"${error.severity}: ${error.problem}$column"
-
-  /** The server counts characters of the statement's own encoding. */
-  private def positionOf(statement: Piece.Statement, character: Int, encoding: String): Position =
-    val charset = Encodings.charset(encoding)
-    if charset == UTF_8 then statement.positionOf(character)
-    else
-      val text = String(statement.text, charset)
-      val before = math.min(character - 1, text.codePointCount(0, text.length))
-      val index = text.offsetByCodePoints(0, before)
-      statement.positionOfByte(text.substring(0, index).getBytes(charset).length)

@@ -5,6 +5,7 @@ import weir.Task
 import weir.postgres.{PostgresUrl, ScriptConnection, Session}
 import weir.postgres.protocol.{Connecting, DriverCall}
 import weir.postgres.psql.{CommandProblem, Variables}
+import weir.postgres.split.FollowedSettings
 import weir.std.Hotswap
 
 /** Moves the session to the connection that `\connect` names, and closes the one before.
@@ -16,7 +17,8 @@ private[apply] final class Reconnecting(
     first: ScriptConnection,
     session: Session,
     opened: Hotswap[ScriptConnection],
-    variables: Variables
+    variables: Variables,
+    settings: FollowedSettings
 ):
   private var current = first
 
@@ -38,6 +40,7 @@ private[apply] final class Reconnecting(
     current = next
     if last eq first then close(first).await
     describe()
+    settings.beginSession(next.reading)
   }
 
   private def close(connection: ScriptConnection): Task[Unit] = DriverCall.onThread {

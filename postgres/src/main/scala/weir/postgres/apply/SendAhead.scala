@@ -28,7 +28,8 @@ private[apply] final class SendAhead(stopsOnError: Boolean):
 
   /** A backslash may mean something else after a function that has changed a setting. */
   private def isPlain(statement: Piece.Statement): Boolean =
-    WordScan.indexOf(statement.text, '\\') < 0 && (Tokens.parts(statement.text) match
+    WordScan
+      .indexOf(statement.text, '\\') < 0 && (Tokens.parts(statement.text, statement.reading) match
       case List(one) =>
         Tokens.leading(one, 1) match
           case List(word) =>

@@ -1,5 +1,6 @@
 package weir.postgres.apply
 
+import weir.postgres.Piece
 import weir.postgres.split.Tokens
 
 /** Decides by the first words of a statement if it ends its transaction; also by those of the
@@ -8,9 +9,10 @@ import weir.postgres.split.Tokens
 private[postgres] object TransactionEnd:
 
   /** The words that end it, or null. */
-  def of(statement: Array[Byte]): String | Null =
+  def of(statement: Piece.Statement): String | Null =
     var ends: String | Null = null
-    for part <- Tokens.parts(statement) if ends eq null do ends = ofOne(part)
+    for part <- Tokens.parts(statement.text, statement.reading) if ends eq null do
+      ends = ofOne(part)
     ends
 
   private def ofOne(statement: Array[Byte]): String | Null =

@@ -7,7 +7,7 @@ import weir.Task
 import weir.io.Source
 import weir.postgres.{Piece, Position, ScriptException, ScriptLimits}
 import weir.postgres.psql.{Commands, Folder, Known}
-import weir.postgres.split.{MetaCommand, Splitter, Tokens}
+import weir.postgres.split.{FollowedSettings, MetaCommand, Splitter, Tokens}
 
 /** Reads a script, and the files that it includes and copies, in the order of their pieces. Emits
   * the pieces in groups that are not empty.
@@ -27,6 +27,7 @@ private[postgres] final class ScriptSource(
     name: String,
     limits: ScriptLimits,
     commands: Commands,
+    settings: FollowedSettings,
     open: () => ScriptInput,
     sum: Option[Checksum],
     recent: Option[Recent],
@@ -34,7 +35,7 @@ private[postgres] final class ScriptSource(
 ) extends Source[Vector[Piece]]:
   /** The file that is read, and those that it is read for. */
   private var files =
-    val splitter = Splitter(name, limits, commands)
+    val splitter = Splitter(name, limits, commands, settings)
     List(ScriptFile(splitter, name, true, Position.start, None, 0, open, sum, recent))
 
   private val ready = mutable.Queue.empty[Piece]
@@ -137,9 +138,14 @@ private[postgres] final class ScriptSource(
       ready += shown(Piece.Command("fail", said, command.start, command.endOffset))
     else
       val within = files.head.within.orElse(Some(command.start))
-      val splitter = Splitter(path.toString, limits, commands)
+      val splitter = Splitter(path.toString, limits, commands, settings)
       if !isScript then
-        val copy = MetaCommand.copy(command.arguments.head, command.start, command.endOffset)
+        val copy = MetaCommand.copy(
+          command.arguments.head,
+          command.start,
+          command.endOffset,
+          settings.now
+        )
         splitter.readData(ScriptSource.isBinary(copy.text))
         ready += copy
       ready += Piece.File(path.toString, within, command.start, command.endOffset)

@@ -20,7 +20,7 @@ private[postgres] object CopyHead:
     Set("CSV", "BINARY", "FREEZE", "HEADER", "ENCODING", "ON_ERROR", "REJECT_LIMIT")
 
   def of(statement: Piece.Statement): CopyHead =
-    val tokens = Tokens(statement.text)
+    val tokens = Tokens(statement.text, statement.reading)
     tokens.next(): Unit // COPY
     val isBinary = tokens.next() && tokens.word == "BINARY"
     if isBinary then tokens.next(): Unit

@@ -4,6 +4,7 @@ import scala.collection.mutable
 import weir.{Fiber, Resource, Task}
 import weir.postgres.Piece
 import weir.postgres.protocol.{Lane, SessionState, SessionWatch}
+import weir.postgres.split.Characters
 
 /** The additional connections of `--jobs`: opened at the first COPY that is long enough to be cut,
   * and given the settings of the script's session.
@@ -32,6 +33,8 @@ private[postgres] final class Jobs private (
   def mayCut(statement: Piece.Statement, own: Boolean): Boolean =
     if count == 1 then false
     else if !own then because("it is in a transaction of the script")
+    else if statement.reading.characters != Characters.Utf8 then
+      because("a byte of a character may be a backslash in this client_encoding")
     else CopyHead.of(statement).whole.forall(option => because(s"of the option $option"))
 
   private def because(reason: String): Boolean =

@@ -28,7 +28,7 @@ private[postgres] object StatementKind:
   def of(statement: Piece.Statement): StatementKind =
     val words = Tokens.leading(statement.text, 5)
     words match
-      case _ if joined(statement.text) => Joined
+      case _ if joined(statement) => Joined
       case "PREPARE" :: "TRANSACTION" :: _ => Prepare
       case ("COMMIT" | "ROLLBACK") :: "PREPARED" :: _ => Plain
       case ("COMMIT" | "END") :: rest => Commit(chained(rest))
@@ -44,7 +44,7 @@ private[postgres] object StatementKind:
   /** Returns true if it does no harm to run the statement twice. */
   def mayRepeat(statement: Piece.Statement): Boolean =
     Tokens
-      .parts(statement.text)
+      .parts(statement.text, statement.reading)
       .map(Tokens.leading(_, 2))
       .forall:
         case "ALTER" :: "SYSTEM" :: _ => true
@@ -55,6 +55,6 @@ private[postgres] object StatementKind:
   /** Returns true if several statements are joined to one, and one of them begins or ends a
     * transaction.
     */
-  private def joined(text: Array[Byte]): Boolean =
-    val parts = Tokens.parts(text)
+  private def joined(statement: Piece.Statement): Boolean =
+    val parts = Tokens.parts(statement.text, statement.reading)
     parts.sizeIs > 1 && parts.exists(Tokens.leading(_, 1).exists(ends))

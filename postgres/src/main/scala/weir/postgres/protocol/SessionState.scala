@@ -110,7 +110,7 @@ private[postgres] object SessionState:
 
   /** Returns true if this statement may change what `read` returns. */
   def mayChange(statement: Piece.Statement): Boolean =
-    Tokens.parts(statement.text).exists(partMayChange)
+    Tokens.parts(statement.text, statement.reading).exists(partMayChange)
 
   private def partMayChange(text: Array[Byte]): Boolean =
     Tokens.leading(text, CreateWords) match
@@ -128,7 +128,7 @@ private[postgres] object SessionState:
 
   /** The settings with a dot in their names that a `SET` names. */
   def dottedNames(statement: Piece.Statement): List[String] =
-    Tokens.parts(statement.text).flatMap(dottedName)
+    Tokens.parts(statement.text, statement.reading).flatMap(dottedName)
 
   private def dottedName(text: Array[Byte]): Option[String] =
     val tokens = Tokens(text)

@@ -49,8 +49,12 @@ private[postgres] final class SessionWatch(lane: Lane):
       stale = true
       touched = true
       named ++= SessionState.dottedNames(statement)
-      if !statement.isWhole || Tokens.mention(statement.text, SessionWatch.passing) then
-        certain = false
+      if !statement.isWhole || Tokens.mention(
+          statement.text,
+          SessionWatch.passing,
+          statement.reading
+        )
+      then certain = false
 
   def transactionBegins(): Unit =
     touched = false

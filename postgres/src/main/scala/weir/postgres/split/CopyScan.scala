@@ -29,14 +29,14 @@ private[split] final class CopyScan:
     if held > 0 then decide(run)
     else
       val from = run.index
-      val to = seek(run.bytes, from, run.end)
+      val to = seek(run.raw, from, run.end)
       if to > from then
         val start = run.position(from)
         run.index = to
-        atLineStart = run.bytes(to - 1) == '\n'
+        atLineStart = run.raw(to - 1) == '\n'
         run.position(to, newlines): Unit
         val known = if plain then newlines else -1
-        Piece.CopyData(run.bytes, from, to - from, start, run.offset(to), known)
+        Piece.CopyData(run.raw, from, to - from, start, run.offset(to), known)
       else
         if !run.isSpent then hold(run)
         null
@@ -128,7 +128,7 @@ private[split] final class CopyScan:
   private def step(run: Run): Unit =
     var open = true
     while open && !run.isSpent do
-      val byte = run.bytes(run.index)
+      val byte = run.raw(run.index)
       if held >= 2 && byte == '\n' then
         run.index += 1
         held = 0

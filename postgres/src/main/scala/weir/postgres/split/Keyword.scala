@@ -1,6 +1,6 @@
 package weir.postgres.split
 
-/** The words that decide where a statement ends. */
+/** The words that decide where a statement ends, and how the next one is read. */
 private[split] enum Keyword(val word: String):
   case Create extends Keyword("create")
   case Or extends Keyword("or")
@@ -16,6 +16,13 @@ private[split] enum Keyword(val word: String):
   case Stdin extends Keyword("stdin")
   case Stdout extends Keyword("stdout")
   case Set extends Keyword("set")
+  case Reset extends Keyword("reset")
+  case Discard extends Keyword("discard")
+  case Start extends Keyword("start")
+  case Commit extends Keyword("commit")
+  case Rollback extends Keyword("rollback")
+  case Abort extends Keyword("abort")
+  case Prepare extends Keyword("prepare")
   case Unknown extends Keyword("")
 
 private[split] object Keyword:

@@ -10,13 +10,18 @@ import weir.postgres.{Piece, Position}
   *
   * It never looks ahead, so the input may end after any byte.
   */
-private[split] final class Lexer(errors: ScriptErrors, commands: Commands, memoryBytes: Int):
+private[split] final class Lexer(
+    errors: ScriptErrors,
+    commands: Commands,
+    settings: FollowedSettings,
+    memoryBytes: Int
+):
   import Lexer.*
 
   private val text = StatementText(errors, memoryBytes)
   private val scanner = TokenScanner(findsVariables = true)
   private val classifier = StatementClassifier()
-  private val command = MetaCommand(errors, commands)
+  private val command = MetaCommand(errors, commands, settings)
 
   private var run: Run = Run(Position.start)
   private var reading = Between
@@ -36,6 +41,7 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands, memor
   private var parenthesisAt = 0 // of the outermost "(" that is open
   private var partAt = 0 // after the last `\;`
   private var isJoined = false // it has a `\;`
+  private var changes = List.empty[Array[Byte]] // parts that may change the settings, last first
 
   /** Reads on. True if a statement or a command has ended; false if the bytes are used. */
   def read(from: Run): Boolean =
@@ -114,9 +120,10 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands, memor
         Some("Write its semicolon in the script, on the line before the data.")
       )
     if !isEnded && sending.nonEmpty then endPart(at)
-    val statement = text.statement(at, firstAt, classifier.isCopy, endOffset, answer)
+    val statement = text.statement(at, firstAt, settings.now, classifier.isCopy, endOffset, answer)
     errors.checkMemory(statement, isJoined)
     text.release()
+    changes.reverse.foreach(settings.executed)
     statement
 
   def skip(): Unit = text.abandon()
@@ -179,11 +186,13 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands, memor
   private def begin(at: Int): Unit =
     text.begin(run, at)
     scanner.begin()
+    scanner.hasEscapes = !settings.now.standardStrings
     scanner.place(0, at)
     beginPart()
     hasToken = false
     parentheses = 0
     isJoined = false
+    changes = Nil
     partAt = 0
 
   /** The text goes on at the byte `at` of the run. */
@@ -243,7 +252,7 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands, memor
       text.cut(scanner.from)
       val bytes = value.getBytes(ISO_8859_1)
       val in = Run(place, stays = true)
-      in.follow(bytes, 0, bytes.length)
+      in.follow(bytes, 0, bytes.length, settings.now.mask)
       values = Value(name, in) :: values
 
   private def semicolon(at: Int): Unit =
@@ -256,9 +265,9 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands, memor
   /** Checks what ends at a `;`, a `\;` or the end of the script. */
   private def endPart(at: Int): Unit =
     errors.checkLength(text.length(at), text.start)
-    if classifier.isSet then
-      val part = text.between(partAt, text.length(at).min(partAt + StatementText.HeadBytes))
-      Refused.problem(part).foreach(errors.fail(position(partAt, at), _, Some(Refused.hint)))
+    if classifier.changesReading then
+      val end = text.length(at).min(partAt + StatementText.HeadBytes)
+      changes = text.between(partAt, end) :: changes
 
   /** The text has begun with the dashes of a comment, which is left out. */
   private def beginLeadingLine(): Unit =
@@ -310,7 +319,7 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands, memor
   private def meta(bytes: Array[Byte], from: Int, end: Int): Int =
     var i = from
     while i < end && bytes(i) != '\n' && bytes(i) != 0 do i += 1
-    command.take(bytes, from, i)
+    command.take(run.raw, from, i)
     if i == end then i
     else if bytes(i) == 0 then nul(i)
     else endCommand(i, isInRun = true)
@@ -361,7 +370,7 @@ private[split] final class Lexer(errors: ScriptErrors, commands: Commands, memor
 
   /** Returns the position of a byte of the text, which ends before `at`. */
   private def position(textIndex: Int, at: Int): Position =
-    text.statement(at, 0, copies = false, 0).positionOfByte(textIndex)
+    text.statement(at, 0, settings.now, copies = false, 0).positionOfByte(textIndex)
 
 private[split] object Lexer:
   /** The value of a variable, which is read where the variable was. */

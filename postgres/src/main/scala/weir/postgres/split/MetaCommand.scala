@@ -6,7 +6,11 @@ import weir.postgres.psql.{CommandProblem, Commands}
 
 /** A backslash outside of quotes with the rest of its line: a command of psql, and what follows it.
   */
-private[split] final class MetaCommand(errors: ScriptErrors, commands: Commands):
+private[split] final class MetaCommand(
+    errors: ScriptErrors,
+    commands: Commands,
+    settings: FollowedSettings
+):
   private var line = new Array[Byte](MetaCommand.usualBytes)
   private var length = 0
   private var start = Position.start
@@ -53,7 +57,7 @@ private[split] final class MetaCommand(errors: ScriptErrors, commands: Commands)
     case Nil => null
     case Commands.Later("copy", List(sql, "script", _)) :: rest =>
       later = rest
-      MetaCommand.copy(sql, start, endOffset)
+      MetaCommand.copy(sql, start, endOffset, settings.now)
     case first :: rest =>
       later = rest
       Piece.Command(first.name, first.arguments, start, endOffset)
@@ -75,6 +79,7 @@ private[postgres] object MetaCommand:
   private final val usualBytes = 256
 
   /** Returns the statement that `\copy` at `start` sends, whose data comes next. */
-  def copy(sql: String, start: Position, endOffset: Long): Piece.Statement =
+  def copy(sql: String, start: Position, endOffset: Long, reading: Reading): Piece.Statement =
     val jump = Piece.Jump(0, start, stays = true)
-    Piece.Statement(sql.getBytes(ISO_8859_1), copies = true, start, endOffset, List(jump))
+    val text = sql.getBytes(ISO_8859_1)
+    Piece.Statement(text, copies = true, start, endOffset, List(jump), reading = reading)

@@ -12,7 +12,7 @@ private[split] final class Preamble(errors: ScriptErrors):
   /** Takes the missing first bytes from a run. Returns false if more are missing. */
   def take(from: Run): Boolean =
     val count = math.min(from.end - from.index, bytes.length - length)
-    System.arraycopy(from.bytes, from.index, bytes, length, count)
+    System.arraycopy(from.raw, from.index, bytes, length, count)
     length += count
     from.index += count
     length == bytes.length

@@ -18,14 +18,14 @@ private[split] final class RestOfLine(errors: ScriptErrors):
   /** Takes bytes up to the newline, and with it. False if it has not come. */
   def take(run: Run): Boolean =
     var to = run.index
-    while to < run.end && run.bytes(to) != '\n' do to += 1
+    while to < run.end && run.raw(to) != '\n' do to += 1
     val complete = to < run.end
     if complete then to += 1
     val count = to - run.index
     errors.checkLine(length + count, start)
     if length + count > bytes.length then
       bytes = java.util.Arrays.copyOf(bytes, math.max(length + count, bytes.length * 2))
-    System.arraycopy(run.bytes, run.index, bytes, length, count)
+    System.arraycopy(run.raw, run.index, bytes, length, count)
     length += count
     run.index = to
     complete

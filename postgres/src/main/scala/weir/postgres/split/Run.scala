@@ -11,17 +11,25 @@ private[split] final class Run(start: Position, val stays: Boolean = false):
   private val place = Place.at(start)
   private var placed = 0 // the index that `place` is for
 
+  /** The bytes as the lexer reads them, and as they are in the script. */
   var bytes: Array[Byte] = Array.emptyByteArray
+  var raw: Array[Byte] = Array.emptyByteArray
   var index = 0 // of the next byte
   var end = 0
 
-  /** Goes on with bytes that follow the last ones. */
-  def follow(next: Array[Byte], from: Int, to: Int): Unit =
+  /** Goes on with bytes that follow the last ones, masked by `mask`, if there is one. */
+  def follow(next: Array[Byte], from: Int, to: Int, mask: CharacterMask | Null = null): Unit =
     place.move(bytes, placed, end)
-    bytes = next
+    raw = next
+    bytes = if mask eq null then next else mask.of(next, from, to)
     index = from
     placed = from
     end = to
+
+  /** Masks the bytes from the next one on by another mask. */
+  def maskAnew(mask: CharacterMask | Null): Unit =
+    position(index): Unit
+    bytes = if mask eq null then raw else mask.of(raw, index, end)
 
   def isSpent: Boolean = index == end
 

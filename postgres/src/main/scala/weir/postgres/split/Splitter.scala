@@ -18,17 +18,20 @@ import weir.postgres.{Piece, Position, PsqlOptions, ScriptLimits}
 final class Splitter private[postgres] (
     script: String,
     limits: ScriptLimits,
-    commands: Commands
+    commands: Commands,
+    settings: FollowedSettings
 ):
   import Splitter.*
 
   private val errors = ScriptErrors(script, limits)
   private val preamble = Preamble(errors)
-  private val lexer = Lexer(errors, commands, limits.memoryBytes)
+  private val lexer = Lexer(errors, commands, settings, limits.memoryBytes)
   private val copy = CopyScan()
   private val restOfLine = RestOfLine(errors)
 
   private val file = Run(Position.start)
+  private var characters = settings.now.characters
+  private var mask = settings.now.mask // of the file
   private var aside: Run | Null =
     null // read before `file`: the first bytes, or the rest of a line
   private var isAhead = true // `aside` comes before all that has been read
@@ -41,14 +44,22 @@ final class Splitter private[postgres] (
 
   /** Splits a script in which the commands of psql have their usual effect. */
   def this(script: String, limits: ScriptLimits = ScriptLimits.default) =
-    this(script, limits, Commands(PsqlOptions()))
+    this(script, limits, Commands(PsqlOptions()), FollowedSettings())
 
   /** Adds the next `length` bytes of the script, those of `block` from 0 on. The previous block
     * must have been used up: `next` has returned null, or there was no block.
     */
   def feed(block: Array[Byte], length: Int): Unit =
     require(file.isSpent, "Splitter.feed: there is a block still. Call next until it returns null.")
-    file.follow(block, 0, length)
+    file.follow(block, 0, length, mask)
+
+  /** The encoding of what comes next has changed. */
+  private def maskAnew(): Unit =
+    characters = settings.now.characters
+    mask = settings.now.mask
+    val run = aside
+    if run ne null then run.maskAnew(settings.now.mask)
+    file.maskAnew(mask)
 
   /** Returns the position at which the bytes that have been fed end. */
   def position: Position = file.position(file.end)
@@ -71,6 +82,7 @@ final class Splitter private[postgres] (
 
   /** The next piece. Null if another block is wanted, or, after `finish`, if there are no more. */
   def next(): Piece | Null =
+    if settings.now.characters != characters then maskAnew()
     var piece: Piece | Null = null
     var goesOn = true
     while (piece eq null) && goesOn do
@@ -113,6 +125,7 @@ final class Splitter private[postgres] (
     val complete = preamble.take(file)
     if complete || isFinished then
       aside = preamble.end()
+      aside.nn.maskAnew(settings.now.mask)
       if preamble.hasMark then file.uncountMark()
       reading = Statements
     complete || isFinished
@@ -149,6 +162,7 @@ final class Splitter private[postgres] (
   private def takeRestOfLine(): Unit =
     val rest = lexer.takeRestOfLine()
     if rest ne null then
+      rest.maskAnew(settings.now.mask)
       aside = rest
       isAhead = false
 
@@ -183,7 +197,9 @@ final class Splitter private[postgres] (
   private def rest(): Boolean =
     val complete = restOfLine.take(file)
     if complete || isFinished then
-      aside = restOfLine.end()
+      val run = restOfLine.end()
+      if run ne null then run.maskAnew(settings.now.mask)
+      aside = run
       isAhead = false
       beginData()
     complete || isFinished
@@ -219,7 +235,7 @@ final class Splitter private[postgres] (
     val (from, length) = (file.index, file.end - file.index)
     val start = file.position(from)
     file.index = file.end
-    Piece.CopyData(file.bytes, from, length, start, file.offset(file.end))
+    Piece.CopyData(file.raw, from, length, start, file.offset(file.end))
 
 object Splitter:
   private final val First = 0 // the first bytes of the script

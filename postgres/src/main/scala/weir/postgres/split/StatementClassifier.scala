@@ -32,7 +32,12 @@ private[split] final class StatementClassifier:
 
   def inBody: Boolean = depth > 0
 
-  def isSet: Boolean = first == Keyword.Set
+  /** Returns true if the statement may change the settings that decide how statements are read. */
+  def changesReading: Boolean = first match
+    case Keyword.Set | Keyword.Reset | Keyword.Discard => true
+    case Keyword.Begin | Keyword.Start | Keyword.Commit | Keyword.End => true
+    case Keyword.Rollback | Keyword.Abort | Keyword.Prepare => true
+    case _ => false
 
   /** Returns true if further words can change the result. */
   def wantsWords: Boolean =

@@ -44,15 +44,15 @@ private[split] final class StatementText(errors: ScriptErrors, memoryBytes: Int)
     val running = run
     if running ne null then
       val length = at - from
-      if file ne null then inFile(_.append(running.bytes, from, length))
+      if file ne null then inFile(_.append(running.raw, from, length))
       else if keptLength + length > memoryBytes then
         inFile: long =>
           long.append(kept, 0, keptLength)
-          long.append(running.bytes, from, length)
+          long.append(running.raw, from, length)
       else
         if keptLength + length > kept.length then
           kept = java.util.Arrays.copyOf(kept, math.max(keptLength + length, kept.length * 2))
-        System.arraycopy(running.bytes, from, kept, keptLength, length)
+        System.arraycopy(running.raw, from, kept, keptLength, length)
       keptLength += length
       keptTo = running.offset(at)
       run = null
@@ -91,7 +91,7 @@ private[split] final class StatementText(errors: ScriptErrors, memoryBytes: Int)
       else System.arraycopy(source.read(start, start + old), 0, part, 0, old)
     val running = run
     if (running ne null) && old < part.length then
-      System.arraycopy(running.bytes, from + start + old - keptLength, part, old, part.length - old)
+      System.arraycopy(running.raw, from + start + old - keptLength, part, old, part.length - old)
     part
 
   /** Returns the keyword that the bytes of the text from `start` to `end` are. */
@@ -105,12 +105,13 @@ private[split] final class StatementText(errors: ScriptErrors, memoryBytes: Int)
       val word = between(start, end)
       Keyword.of(word, 0, word.length)
 
-  /** Returns the statement of the bytes before `at`. Its text, if it is too long for the memory,
-    * begins at `head`.
+  /** Returns the statement of the bytes before `at`, which have been read by `reading`. Its text,
+    * if it is too long for the memory, begins at `head`.
     */
   def statement(
       at: Int,
       head: Int,
+      reading: Reading,
       copies: Boolean,
       endOffset: Long,
       answer: Piece.Answer = Piece.Answer.Dropped
@@ -120,7 +121,7 @@ private[split] final class StatementText(errors: ScriptErrors, memoryBytes: Int)
     val text =
       if long eq null then between(0, length(at))
       else long.read(head, long.length.min(head + StatementText.HeadBytes))
-    Piece.Statement(text, copies, start, endOffset, jumps.reverse, answer, long)
+    Piece.Statement(text, copies, start, endOffset, jumps.reverse, answer, long, reading)
 
   /** Forgets the statement that `statement` has returned. */
   def release(): Unit =

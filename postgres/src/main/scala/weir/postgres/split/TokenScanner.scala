@@ -22,6 +22,8 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
   private var openAt = 0
   private var closeAt = 0 // after the last quote of an escape string, which may go on
   private var isE = false // the word begins with an E
+  private var isBits = false // the word begins with a B or an X
+  private var bitsAt = -1 // where a quote begins a string of bits
   private var comments = 0 // nested
   private var newlineSeen = false // in the gap after an escape string
 
@@ -36,8 +38,13 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
   var from = 0
   var until = 0
 
+  /** True if a backslash escapes in plain strings, too. Read where a string begins. */
+  var hasEscapes: Boolean = false
+
   /** Begins with a text, outside of all tokens. */
-  def begin(): Unit = state = Plain
+  def begin(): Unit =
+    state = Plain
+    bitsAt = -1
 
   /** Passes over all tokens but parentheses, semicolons and backslashes, or reports them again. */
   def passOver(plain: Boolean): Unit =
@@ -132,11 +139,14 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
       openAt = base + i
       (byteClass: @switch) match
         case ByteClass.Letter =>
-          isE = (bytes(i) | 0x20) == 'e'
+          val letter = bytes(i) | 0x20
+          isE = letter == 'e'
+          isBits = letter == 'b' || letter == 'x'
           state = InWord
           inWord(bytes, i + 1, end)
         case ByteClass.Digit => to(Number, i + 1)
-        case ByteClass.Quote => to(InString, i + 1)
+        case ByteClass.Quote =>
+          to(if hasEscapes && openAt != bitsAt then InEscape else InString, i + 1)
         case ByteClass.DoubleQuote => to(InQuoted, i + 1)
         case ByteClass.Dollar =>
           dollar.begin()
@@ -158,7 +168,9 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
     while i < end && ByteClass.continuesWord(bytes(i)) do i += 1
     if i == end then i
     else if isE && bytes(i) == '\'' && base + i == openAt + 1 then to(InEscape, i + 1)
-    else ended(Token.Word, i)
+    else
+      if isBits && base + i == openAt + 1 then bitsAt = base + i
+      ended(Token.Word, i)
 
   private def inString(bytes: Array[Byte], start: Int, end: Int): Int =
     var i = start
@@ -226,6 +238,7 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
       found(Token.Mark, openAt + 1)
       openAt += 1
       isE = dollar.beginsWithE
+      isBits = false
     else if state == Plain then
       if opens then found(Token.Mark, openAt + 1) else found(Token.Text, base + i)
     if state == InDollar && i < end && bytes(i) == 0 then nul(i) else i
@@ -307,6 +320,7 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
       case ColonQuoted => InQuoted
       case ColonTest if base + i > openAt + 2 =>
         isE = false
+        isBits = false
         InWord
       case _ => Plain
     if isCast then i + 1 else i

@@ -6,8 +6,13 @@ import java.nio.charset.StandardCharsets.UTF_8
   *
   * A string with a prefix, such as `B'…'` or `U&'…'`, is one token.
   */
-private[postgres] final class Tokens(private val text: Array[Byte]):
+private[postgres] final class Tokens(
+    private val text: Array[Byte],
+    reading: Reading = Reading.standard
+):
   private val scanner = TokenScanner()
+  private val masked = reading.masked(text)
+  scanner.hasEscapes = !reading.standardStrings
   private var at = 0 // the next byte to read
   private var kind = Token.None
 
@@ -27,7 +32,7 @@ private[postgres] final class Tokens(private val text: Array[Byte]):
   /** Reads a token; `Token.None` at the end of the text. */
   private def read(): Unit =
     while
-      if at < text.length then at = scanner.read(text, at, text.length)
+      if at < text.length then at = scanner.read(masked, at, text.length)
       else
         scanner.place(text.length, 0)
         at = text.length + scanner.read(TokenScanner.end, at - text.length, TokenScanner.end.length)
@@ -160,17 +165,21 @@ private[postgres] object Tokens:
   /** Returns true if one of the statement's names, quoted or not, is one of `wanted`, which are in
     * lower case.
     */
-  def mention(text: Array[Byte], wanted: Set[String]): Boolean =
-    val tokens = Tokens(text)
+  def mention(
+      text: Array[Byte],
+      wanted: Set[String],
+      reading: Reading = Reading.standard
+  ): Boolean =
+    val tokens = Tokens(text, reading)
     var found = false
     while !found && tokens.next() do found = wanted(tokens.name)
     found
 
   /** Returns the statements that `\;` has joined to one; the statement itself if it is one. */
-  def parts(text: Array[Byte]): List[Array[Byte]] =
+  def parts(text: Array[Byte], reading: Reading = Reading.standard): List[Array[Byte]] =
     if WordScan.indexOf(text, ';') < 0 then List(text)
     else
-      val tokens = Tokens(text)
+      val tokens = Tokens(text, reading)
       val classifier = StatementClassifier()
       val found = List.newBuilder[Array[Byte]]
       var begun = 0

@@ -3,6 +3,7 @@ package weir.postgres.psql
 import java.nio.file.{Files, Path}
 
 import weir.{Task, WeirSuite}
+import weir.postgres.split.FollowedSettings
 import weir.postgres.{Piece, PsqlOptions, SqlScript}
 
 /** A script with commands of psql becomes the statements and the output that psql makes of it. */
@@ -31,7 +32,7 @@ class RecordedCasesSuite extends WeirSuite:
     )
     def commands() = Commands(PsqlOptions(folder = folder), areApplied = true)
     script
-      .groups(commands, None, 0, groupBytes = 0)
+      .groups(commands, () => FollowedSettings(), None, 0, groupBytes = 0)
       .map(_.head)
       .evalMap: piece =>
         piece match

@@ -13,7 +13,7 @@ object NaiveSplitter:
   /** The error at a command: it knows none but `\restrict` and `\unrestrict`. */
   val unknown = "a command"
 
-  def apply(script: Array[Byte]): Splits = Reading(script).result()
+  def apply(script: Array[Byte]): Splits = new Reading(script).result()
 
   private final class Failed(val at: Int, val problem: String) extends RuntimeException
 
@@ -201,8 +201,10 @@ object NaiveSplitter:
 
     private def checkPart(): Unit =
       if words.lastOption.contains("set") then
-        val bytes = text.drop(part).map(script).toArray
-        Refused.problem(bytes).foreach(fail(text.applyOrElse(part, _ => script.length), _))
+        val settings = FollowedSettings()
+        settings.executed(text.drop(part).map(script).toArray)
+        if settings.now != FollowedSettings().now then
+          fail(text.applyOrElse(part, _ => script.length), NaiveSplitter.unknown)
 
     private def end(): Unit =
       checkPart()

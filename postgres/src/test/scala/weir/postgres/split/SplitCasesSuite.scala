@@ -283,31 +283,45 @@ class SplitCasesSuite extends WeirSuite:
     }
   fails("29: restrict with more", "\\restrict K \\\\ SELECT 1;\n", "1:1: \\restrict takes one word")
   fails("37: a marker without a copy", "\n\\.\n", "2:1: end-of-copy marker outside COPY data")
-  fails(
-    "38: strings with backslashes",
-    "SET standard_conforming_strings=off;",
-    "1:1: standard_conforming_strings = off is not supported"
-  )
-  fails(
-    "38: an encoding with backslashes",
-    "SELECT 1\\; set session client_encoding to 'SJIS';",
-    "1:11: client_encoding SJIS is not supported"
-  )
-  fails(
-    "38: an encoding by NAMES",
-    "SET/**/NAMES 'gb18030'",
-    "1:1: client_encoding gb18030 is not supported"
-  )
-  fails(
-    "38: a setting behind nested comments",
-    "SET /* a /* b */ c */ standard_conforming_strings = off;",
-    "1:1: standard_conforming_strings = off is not supported"
-  )
   splits(
-    "38: on is fine",
-    "SET standard_conforming_strings=on;",
-    "SET standard_conforming_strings=on"
+    "38: strings with backslashes",
+    "SET standard_conforming_strings=off;'a\\';';b'\\';X'\\';n'\\';';E'\\';';'\\'' \n'\\';';" +
+      "$$\\$$;SET standard_conforming_strings TO DEFAULT;'\\';d",
+    "SET standard_conforming_strings=off",
+    "'a\\';'",
+    "b'\\'",
+    "X'\\'",
+    "n'\\';'",
+    "E'\\';'",
+    "'\\'' \n'\\';'",
+    "$$\\$$",
+    "SET standard_conforming_strings TO DEFAULT",
+    "'\\'",
+    "d"
   )
+  for (encoding, charset) <- List(
+      "SJIS" -> "windows-31j",
+      "gbk" -> "GBK",
+      "GB18030" -> "GB18030",
+      "johab" -> "x-Johab"
+    )
+  do
+    test(s"38: characters with backslashes in $encoding"):
+      val text = if encoding == "johab" then "四安\\;" else "十乗ソ\\;"
+      val statement = s"E'$text\\'x' /*$text;*/ \"$text\""
+      val script = s"SET NAMES '$encoding';$statement;COPY t FROM STDIN;$statement;\n$text\n\\.\n" +
+        s"$statement;'"
+      val bytes = script.getBytes(charset)
+      everywhere(bytes): split =>
+        val sent = split.parts.collect:
+          case Part.Statement(text, _, _) => String(text.getBytes(ISO_8859_1), charset)
+          case Part.Copy(_, _, data, _) => String(data.getBytes(ISO_8859_1), charset)
+        val first = s"SET NAMES '$encoding'"
+        assertEquals(sent, List(first, statement, s"$text\n", statement, statement))
+        val column = statement.length + 2
+        assertEquals(split.error, Some(s"s.sql:4:$column: unterminated string literal"))
+        val places = split.parts.collect { case Part.Statement(_, _, positions) => positions.last }
+        assertEquals(places(1).column, first.length + 1L + statement.length)
   splits("38: UTF8 is fine", "SET client_encoding = 'UTF8';", "SET client_encoding = 'UTF8'")
   fails(
     "39: an atomic body",

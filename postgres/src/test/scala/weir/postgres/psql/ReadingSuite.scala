@@ -1,0 +1,166 @@
+package weir.postgres.psql
+
+import java.nio.charset.Charset
+import java.nio.file.{Files, Path}
+import scala.concurrent.duration.*
+import weir.WeirSuite
+import weir.postgres.*
+
+/** Scripts in encodings with backslashes in their characters, and with strings that have escapes:
+  * each leaves the same rows and errors as psql does.
+  */
+class ReadingSuite extends NeedsPrograms, WeirSuite:
+  override def limit: FiniteDuration = 2.minutes
+  private lazy val psql = Programs.find("psql")
+  protected def missing: Option[String] = Option.when(psql.isEmpty)("psql is not installed")
+  private lazy val server = LoggedServer.shared
+  private var databases = 0
+
+  private def newDatabase(): String =
+    databases += 1
+    val name = s"followed$databases"
+    server.create(name)
+    name
+
+  override def afterAll(): Unit =
+    for i <- 1 to databases do server.drop(s"followed$i")
+
+  /** The rows that are left, and the SQLSTATEs of errors. */
+  private type Left = (Vector[String], Vector[String])
+
+  private def byPsql(database: String, script: Path, encoding: String): Left =
+    val command = Vector(s"${psql.get}", "-X", "-q", "-v", "VERBOSITY=sqlstate")
+    val result = Programs.run(
+      command ++ Vector("-d", database, "-f", s"$script"),
+      server.environment + ("PGCLIENTENCODING" -> encoding)
+    )
+    val states = "ERROR:  (\\w{5})".r.findAllMatchIn(result.err).map(_.group(1)).toVector
+    (rows(database), states)
+
+  private def byWeir(database: String, script: Path, encoding: String, memory: Int): Left =
+    var states = Vector.empty[String]
+    val listener = new ApplyListener:
+      override def failed(error: ScriptException): Unit =
+        states :+= error.server.fold(error.getMessage)(_.sqlState)
+    ScriptConnection
+      .open(s"${server.url(database)}&client_encoding=$encoding")
+      .use(
+        SqlScript
+          .file(script, ScriptLimits(memoryBytes = memory))
+          .applyTo(_, ApplyOptions(onError = OnError.Continue), listener)
+      )
+      .runSync(): Unit
+    (rows(database), states)
+
+  private def rows(database: String): Vector[String] =
+    val tables = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = " +
+      "'public'::regnamespace ORDER BY 1"
+    server
+      .rows(database, tables)
+      .flatMap(name => name +: server.rows(database, s"SELECT * FROM \"$name\" ORDER BY 1, 2"))
+
+  private def same(script: Array[Byte], encoding: String = "UTF8", setting: String = ""): Left =
+    ScriptRunner.withFile(script): file =>
+      val theirs = newDatabase()
+      if setting.nonEmpty then server.execute("postgres", s"ALTER DATABASE $theirs SET $setting")
+      val expected = byPsql(theirs, file, encoding)
+      for memory <- List(1 << 20, 40) do
+        val ours = newDatabase()
+        if setting.nonEmpty then server.execute("postgres", s"ALTER DATABASE $ours SET $setting")
+        assertEquals(byWeir(ours, file, encoding, memory), expected, s"$memory bytes in memory")
+      expected
+
+  for (name, charset, hiding) <- List(
+      ("SJIS", "windows-31j", "表ソ十ポ"),
+      ("SHIFT_JIS_2004", "x-SJIS_0213", "表ソ十ポ"),
+      ("BIG5", "x-windows-950", "功坼么俞"),
+      ("GBK", "GBK", "乗俓亅刓"),
+      ("GB18030", "GB18030", "乗俓𠀀ü刓"),
+      ("UHC", "x-windows-949", "가각힣"),
+      ("JOHAB", "x-Johab", "四安勞圍")
+    )
+  do
+    test(s"a script in $name"):
+      val first = hiding.take(1)
+      val script =
+        s"""CREATE TABLE "$hiding" (a text, b text);
+           |INSERT INTO "$hiding" VALUES (E'1$hiding', '$hiding'); /* $hiding */ -- $hiding
+           |INSERT INTO $hiding VALUES (E'2\\\\$hiding''\\\\', $$$first$$$hiding;$$$first$$);
+           |COPY "$hiding" FROM stdin;
+           |3$hiding\t$hiding
+           |\\.
+           |INSERT INTO "$hiding" VALUES (E'4', E'$first'), ('5' || nix, E'$hiding;'';');
+           |INSERT INTO "$hiding" VALUES ('6', '${hiding.reverse};'); SELECT nix;
+           |""".stripMargin
+      val text = script.getBytes(Charset.forName(charset))
+      val expected = Vector(s"1$hiding|$hiding", s"2\\$hiding'\\|$hiding;", s"3$hiding|$hiding") :+
+        s"6|${hiding.reverse};"
+      val errors = Vector("42703", "42703")
+      // The server finds most characters of JOHAB invalid, by psql, too.
+      val left = same(text, name)
+      if name != "JOHAB" then assertEquals(left, (hiding +: expected, errors))
+      val set = s"SET client_encoding = '$name';\n".getBytes
+      val back = s"SET NAMES 'UTF8';INSERT INTO \"$hiding\" VALUES ('7', 'é€');\n".getBytes("UTF-8")
+      val later = same(set ++ text ++ back)
+      if name != "JOHAB" then assertEquals(later, (hiding +: expected :+ "7|é€", errors))
+
+  private def strings(name: String, script: String, setting: String = "")(
+      expected: Vector[String],
+      errors: String*
+  ): Unit = test(name):
+    assertEquals(same(script.getBytes("UTF-8"), "UTF8", setting), (expected, errors.toVector))
+
+  private val table = "CREATE TABLE t (a text, b text);\n"
+  private val off = "SET standard_conforming_strings = off;\n"
+
+  strings(
+    "strings that have escapes",
+    s"$off${table}INSERT INTO t VALUES ('1\\'', 'a;\\\\'), ('2', 'it''s'';\\'');\n" +
+      "INSERT INTO t VALUES ('3' \n 'x\\'', B'101'::text || N'\\'' || X'1f'::text);\n" +
+      "INSERT INTO t VALUES (E'4\\'', $$\\$$);\nRESET standard_conforming_strings;\n" +
+      "INSERT INTO t VALUES ('5', '\\');\n"
+  )(Vector("t", "1'|a;\\", "2|it's';'", "3x'|101'00011111", "4'|\\", "5|\\"))
+
+  strings(
+    "strings that have escapes by a setting of the database",
+    s"${table}INSERT INTO t VALUES ('1\\'', ';');\nSET standard_conforming_strings = on;\n" +
+      "INSERT INTO t VALUES ('2\\', ';');\nRESET ALL;\nINSERT INTO t VALUES ('3\\'', ';');\n",
+    "standard_conforming_strings = off"
+  )(Vector("t", "1'|;", "2\\|;", "3'|;"))
+
+  strings(
+    "strings that have escapes in a transaction",
+    s"${table}BEGIN;\nSET LOCAL standard_conforming_strings = off;\n" +
+      "INSERT INTO t VALUES ('1\\'', ';');\nCOMMIT;\nINSERT INTO t VALUES ('2\\', ';');\n" +
+      s"BEGIN;\n${off}INSERT INTO t VALUES ('3\\'', ';');\nROLLBACK;\n" +
+      s"INSERT INTO t VALUES ('4\\', ';');\nBEGIN;\n${off}COMMIT;\n" +
+      "INSERT INTO t VALUES ('5\\'', ';');\nSELECT nix;\n"
+  )(Vector("t", "1'|;", "2\\|;", "4\\|;", "5'|;"), "42703")
+
+  strings(
+    "strings without a backslash, though they might have escapes",
+    s"$off${table}INSERT INTO t VALUES ('1', 'it''s'); INSERT INTO t VALUES ('2', ';');\n"
+  )(Vector("t", "1|it's", "2|;"))
+
+  strings(
+    "another session begins with its own settings",
+    s"$table${off}INSERT INTO t VALUES ('1\\'', ';');\n\\connect -\n" +
+      "INSERT INTO t VALUES ('2\\', ';');\n"
+  )(Vector("t", "1'|;", "2\\|;"))
+
+  test("the place of an error is counted in characters"):
+    for (name, charset) <- List("SJIS" -> "windows-31j", "GB18030" -> "GB18030") do
+      val text = s"SET client_encoding = '$name';\nSELECT '十表ü',\n '十表', /* 十 */ nix;\n"
+      for memory <- List(1 << 20, 40) do
+        val file = Files.write(Files.createTempFile("weir", ".sql"), text.getBytes(charset))
+        try
+          val error = intercept[ScriptException](
+            ScriptConnection
+              .open(server.url("postgres"))
+              .use(SqlScript.file(file, ScriptLimits(memoryBytes = memory)).applyTo(_))
+              .runSync()
+          )
+          assertEquals(error.position.map(at => (at.line, at.column)), Some((3L, 16L)), name)
+          val place = text.getBytes(charset).indexOfSlice("nix".getBytes)
+          assertEquals(error.position.map(_.offset), Some(place.toLong), name)
+        finally Files.delete(file)
