@@ -46,6 +46,7 @@ val catsEffect = "3.7.1"
 val fs2 = "3.14.0"
 val brotli4j = "1.24.0"
 val jetty = "12.1.14"
+val jsoniter = "2.38.17"
 val zstdJni = "1.5.7-28"
 val kafkaVersion = "4.4.0"
 
@@ -244,16 +245,25 @@ lazy val slf4j = project
 
 // Spans of tasks, the runtime's figures as instruments, and the context of OpenTelemetry, which
 // follows fibers.
+//
+// Its tests run the service of examples/service, which the parts that it is made of come for.
 lazy val otel = project
-  .dependsOn(core % "compile->compile;test->test")
+  .dependsOn(core % "compile->compile;test->test", postgres % "test->test")
+  .dependsOn(Seq(http, json, postgresQueue, console).map(_ % Test): _*)
   .settings(name := "weir-otel", description := "OpenTelemetry for Weir: context, spans, figures")
   .settings(testSettings)
+  .settings(filesInMemory)
   .settings(otelAgent)
   .settings(
     libraryDependencies ++= Seq(
       "io.opentelemetry" % "opentelemetry-api" % opentelemetry,
-      "io.opentelemetry" % "opentelemetry-sdk-testing" % opentelemetry % Test
-    )
+      "io.opentelemetry" % "opentelemetry-sdk-testing" % opentelemetry % Test,
+      "com.github.plokhotnyuk.jsoniter-scala" %% "jsoniter-scala-macros" % jsoniter % Test,
+      "com.zaxxer" % "HikariCP" % "7.0.2" % Test
+    ),
+    testServer,
+    Test / unmanagedSourceDirectories +=
+      (LocalRootProject / baseDirectory).value / "examples" / "service" / "src" / "main" / "scala"
   )
 
 // The Java agent of OpenTelemetry, with which a test starts a JVM. It is not on the class path.
@@ -294,7 +304,7 @@ lazy val json = project
   .settings(testSettings)
   .settings(
     libraryDependencies ++= Seq("core" -> Compile, "macros" -> Test).map { case (part, config) =>
-      "com.github.plokhotnyuk.jsoniter-scala" %% s"jsoniter-scala-$part" % "2.38.17" % config
+      "com.github.plokhotnyuk.jsoniter-scala" %% s"jsoniter-scala-$part" % jsoniter % config
     }
   )
 

@@ -5,6 +5,7 @@ val weir = sys.env.getOrElse("WEIR_VERSION", "0.1.0")
 libraryDependencies ++= Seq(
   "io.github.weir-scala" %% "weir-http" % weir,
   "io.github.weir-scala" %% "weir-json" % weir,
+  "io.github.weir-scala" %% "weir-otel" % weir, // spans, where OpenTelemetry's agent is
   "io.github.weir-scala" %% "weir-postgres-queue" % weir,
   "com.github.plokhotnyuk.jsoniter-scala" %% "jsoniter-scala-macros" % "2.38.17" % Provided,
   "org.postgresql" % "postgresql" % "42.7.14",

@@ -1,6 +1,6 @@
 package orders
 
-import com.github.plokhotnyuk.jsoniter_scala.core.JsonValueCodec
+import com.github.plokhotnyuk.jsoniter_scala.core.{JsonValueCodec, readFromString, writeToString}
 import com.github.plokhotnyuk.jsoniter_scala.macros.JsonCodecMaker
 import java.sql.{Connection, ResultSet}
 import javax.sql.DataSource
@@ -17,7 +17,7 @@ object Order:
 /** The orders in the database, and the queue of mails. JDBC may block: there is no pool of threads.
   */
 final class Orders(database: DataSource):
-  val mails: PgQueue[Long] = PgQueue(() => database.getConnection, "mails", Orders.number)
+  val mails: PgQueue[Mail] = PgQueue(() => database.getConnection, "mails", Mail.codec)
 
   def create: Task[Unit] = connected { connection =>
     execute(
@@ -29,13 +29,16 @@ final class Orders(database: DataSource):
     )
   } >> mails.create
 
-  /** Adds an order and its mail in one transaction: there is never one without the other. */
-  def add(order: NewOrder): Task[Order] =
+  /** Adds an order and its mail in one transaction: there is never one without the other.
+    *
+    * @param trace the trace context of the request
+    */
+  def add(order: NewOrder, trace: Map[String, String]): Task[Order] =
     Task(database.getConnection).bracket { connection =>
       for
         _ <- Task(connection.setAutoCommit(false))
         id <- Task(insert(connection, order))
-        _ <- mails.offerWithin(connection)(Vector(PgOffer(id)))
+        _ <- mails.offerWithin(connection)(Vector(PgOffer(Mail(id, trace))))
         _ <- Task(connection.commit())
       yield Order(id, order.mail, order.item, order.count)
     }(connection => Task(connection.close())) // which rolls back what is not committed
@@ -99,10 +102,17 @@ object Orders:
   private def read(rows: ResultSet): Order =
     Order(rows.getLong(1), rows.getString(2), rows.getString(3), rows.getInt(4))
 
-  private val number: PgCodec[Long] = PgCodec.text.imap(_.toLong)(_.toString)
-
 /** An order as a customer sends it. */
 final case class NewOrder(mail: String, item: String, count: Int)
 
 object NewOrder:
   given JsonValueCodec[NewOrder] = JsonCodecMaker.make
+
+/** The job of telling a customer of an order. A job of `PgQueue` has no headers, so the trace
+  * context of the request is in its payload.
+  */
+final case class Mail(order: Long, trace: Map[String, String])
+
+object Mail:
+  given JsonValueCodec[Mail] = JsonCodecMaker.make
+  val codec: PgCodec[Mail] = PgCodec.text.imap(readFromString[Mail](_))(writeToString(_))

@@ -11,20 +11,22 @@ import java.net.URI
 import scala.concurrent.duration.*
 import weir.http.{Body, Headers, HttpClient, HttpError, Request, Response}
 import weir.json.JsonLines
-import weir.postgres.queue.PgWorker
+import weir.otel.{Tracing, span}
 import weir.{Stream, Task}
 
 /** `POST /orders` takes an order, `GET /orders/7` shows it, and `GET /orders` all of them, as lines
   * of JSON. The worker tells the mailer of each order, at another server.
   */
 final class Service(orders: Orders, client: HttpClient, mailer: URI):
+  private given tracing: Tracing = Tracing.global("orders")
 
   def handle(request: Request): Task[Response] = (request.method, request.segments) match
     case ("POST", List("orders")) =>
       for
         body <- request.body.bytes(limitBytes = 10_000)
         order <- Task.fromEither(parsed[NewOrder](body))
-        added <- orders.add(order)
+        trace <- tracing.headers
+        added <- orders.add(order, trace.toMap)
       yield Response.json(writeToArray(added), 201)
     case ("GET", List("orders", id)) =>
       for
@@ -37,9 +39,13 @@ final class Service(orders: Orders, client: HttpClient, mailer: URI):
       Task.pure(Response.stream(lines, "application/x-ndjson"))
     case _ => Task.fail(HttpError(404, "There are orders here, and nothing else."))
 
-  /** Sends mails until it is cancelled. A mail that fails is tried again by the queue. */
+  /** Sends mails until it is cancelled. A mail that fails is tried again by the queue. Its spans are
+    * in the trace of the request that has ordered it.
+    */
   def sendMails: Stream[Unit] =
-    orders.mails.stream(parallelism = 16, lease = 30.seconds)(job => sendMail(job.payload))
+    orders.mails.stream(parallelism = 16, lease = 30.seconds) { job =>
+      tracing.continuing(job.payload.trace)(sendMail(job.payload.order).span("send mail"))
+    }
 
   private def sendMail(id: Long): Task[Unit] =
     orders.find(id).flatMap {
