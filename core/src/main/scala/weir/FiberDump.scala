@@ -51,6 +51,8 @@ object FiberDump:
     * @param thread the thread that it occupies; empty if none
     * @param trace the user's lines: the line that its thread is at, then the lines that wait for
     *   the result
+    * @param started the line at which the fiber that has started this one continued; known only of
+    *   a fiber without lines of its own, such as that of `queue.take.start`
     */
   final case class Entry private[weir] (
       fiber: String,
@@ -59,7 +61,8 @@ object FiberDump:
       awaits: String,
       holders: Vector[String],
       thread: String,
-      trace: Vector[StackTraceElement]
+      trace: Vector[StackTraceElement],
+      started: Option[StackTraceElement]
   )
 
   private[weir] def of(runtime: WeirRuntime): FiberDump = Snapshot(runtime)

@@ -7,7 +7,7 @@ import weir.sync.{Permits, WithPermits}
 /** A number of permits that fibers take and return. It is fair: waiting fibers are served in the
   * order in which they came.
   */
-final class Semaphore private (initial: Long) extends Permits(initial):
+final class Semaphore private (permits: Long) extends Permits(permits):
 
   /** Runs `task` with one permit and returns its value. The permit is returned however the task
     * ends.
@@ -86,6 +86,8 @@ final class Semaphore private (initial: Long) extends Permits(initial):
     this
 
   private[weir] def awaitedAs: String = awaitedBy(s"Semaphore($initial)")
+
+  override private[weir] def isHeldByFrames: Boolean = true
 
 object Semaphore:
   /** Returns a new semaphore with `permits` free permits. **Fails** with an

@@ -101,6 +101,8 @@ private[weir] abstract class FiberStack(runtime: WeirRuntime, body: Task[Any])
     val top = math.min(size, frames.length)
     (1 to math.min(top, limit)).map(i => frames(top - i))
 
+  private def topFrame: Node | Null = if size == 0 then null else stack(size - 1)
+
   /** Returns the outermost frame, or null. May be called by another thread, as `topFrames`. */
   final private[weir] def bottomFrame: Node | Null =
     val frames = stack
@@ -363,6 +365,7 @@ private[weir] abstract class FiberStack(runtime: WeirRuntime, body: Task[Any])
     child.context = context
     child.isApart = RunsApart.fromItsBegin(body, context)
     child.isReported = isReported
+    child.origin = Origin.ofStarter(topFrame)
     submit(child)
     child
 

@@ -203,6 +203,18 @@ private[fiber] object Origin:
     case Tag.DirectCode => task.asInstanceOf[DirectCode[Any]].body
     case _ => after
 
+  /** Returns the class of the function with which a fiber continues at `node`, for the fiber that
+    * it starts there; null if there is none. A class keeps nothing alive.
+    */
+  def ofStarter(node: Node | Null): Class[?] | Null =
+    if node eq null then null
+    else
+      node.tag match
+        case Tag.FlatMap => node.asInstanceOf[FlatMap[?, ?]].f.getClass
+        case Tag.Mapped => node.asInstanceOf[Mapped[?, ?]].f.getClass
+        case Tag.Frame => node.asInstanceOf[Frame].perItem
+        case _ => null
+
 /** The frame of an instruction that runs many children one after the other (`sequence`, `forever`,
   * a runner of `parTraverse`): one frame for all of them.
   *
@@ -222,6 +234,17 @@ private[weir] abstract class Frame(tag: Int) extends Node(tag):
 
   /** For a dump, `Tag.HandlingFrame` only: returns the fiber that waits for the children. */
   def parent: TaskFiber | Null = null
+
+  /** For a dump: returns the class of the user's function that makes each child; null for none. */
+  def perItem: Class[?] | Null = null
+
+  /** For a dump: returns the object of which the fiber holds permits while this frame is on its
+    * stack; null for none.
+    */
+  def held: Awaited | Null = null
+
+  /** For a dump: returns true if no other fiber can hold permits of `held` meanwhile. */
+  def holdsAll: Boolean = false
 
   /** Called if this is `TaskFiber.frameToNotify`: the fiber is about to suspend or yield. Must not
     * throw.

@@ -22,7 +22,8 @@ private[weir] final class TaskFiber(runtime: WeirRuntime, body: Task[Any])
       Registered:
 
   // owner only
-  /** The first function of this fiber's body, for traces, or the runner that it is; null for none.
+  /** The first function of this fiber's body, for traces, or the runner that it is. If its body has
+    * no function, the class of the function with which its starter continues; null for none.
     */
   private[weir] var origin: AnyRef | Null = null
 
@@ -57,7 +58,8 @@ private[weir] final class TaskFiber(runtime: WeirRuntime, body: Task[Any])
           if !isBegun then
             isBegun = true
             executionThread.countBegun()
-          if origin eq null then origin = Origin.of(task)
+            val own = Origin.of(task)
+            if own ne null then origin = own
           task match
             case begins: BeginFrame[?] if !executionThread.isCaller => beginFrame(begins)
             case _ => loop(task, null, 0) // first on a caller's stack, which may end anywhere

@@ -206,6 +206,9 @@ private[weir] trait Awaited:
     */
   private[weir] def holders: Iterator[TaskFiber] = Iterator.empty
 
+  /** Returns true if the frames of other fibers tell who holds it: see `Frame.held`. */
+  private[weir] def isHeldByFrames: Boolean = false
+
 /** The frame that follows a wait which a cancel has ended. It runs the wait's hook, masked. Then it
   * continues with the value that has come nevertheless (`Waiter.late`), or else with the cancel. So
   * a `timeout` whose task has just taken an item returns the item, even to a fiber that is being

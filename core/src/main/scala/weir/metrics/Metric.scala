@@ -32,8 +32,14 @@ object Metric:
   /** One value of a figure.
     *
     * @param attributes the names and values that distinguish the points of a figure
+    * @param namedAt the line that has named the thing with this figure, if it has a name; it is no
+    *   attribute
     */
-  final case class Point(attributes: Vector[(String, String)], value: Double)
+  final case class Point(
+      attributes: Vector[(String, String)],
+      value: Double,
+      namedAt: Option[StackTraceElement] = None
+  )
 
   /** Returns a figure with a single point. */
   private[weir] def one(

@@ -1,11 +1,14 @@
 package weir.metrics
 
 import weir.metrics.Metric.{Kind, Point}
+import weir.trace.OwnCode
 
 /** Makes the figures of a primitive that has a name. Each point has the name as its attribute
   * `name`.
+  *
+  * @param namedAt the line that has given the name
   */
-private[weir] final class NamedMetrics(name: String):
+private[weir] final class NamedMetrics(name: String, namedAt: Option[StackTraceElement]):
 
   def gauge(metric: String, unit: String, description: String, value: Double): Metric =
     Metric(metric, Kind.Gauge, unit, description, Vector(point(value)))
@@ -24,10 +27,10 @@ private[weir] final class NamedMetrics(name: String):
   ): Metric =
     Metric(metric, kind, unit, description, values.toVector.map(point(_, attribute)))
 
-  private def point(value: Double): Point = Point(Vector("name" -> name), value)
+  private def point(value: Double): Point = Point(Vector("name" -> name), value, namedAt)
 
   private def point(value: (String, Double), attribute: String): Point =
-    Point(Vector("name" -> name, attribute -> value._1), value._2)
+    Point(Vector("name" -> name, attribute -> value._1), value._2, namedAt)
 
   /** The figures of a queue or channel. */
   def queue(kind: String, size: Int, capacity: Int, givers: Int, takers: Int): Vector[Metric] =
@@ -59,5 +62,5 @@ private[weir] object NamedMetrics:
   def register[A <: AnyRef](owner: A, name: String)(
       read: (A, NamedMetrics) => Vector[Metric]
   ): Unit =
-    val named = NamedMetrics(name)
+    val named = NamedMetrics(name, OwnCode.caller())
     Metrics.registerWeakly(owner)(read(_, named))

@@ -1,7 +1,7 @@
 package weir.sync
 
 import weir.Task
-import weir.fiber.{BeginFrame, CancelSelf, Delay, Frame, Pure, Suspend, Tag, TaskFiber}
+import weir.fiber.{Awaited, BeginFrame, CancelSelf, Delay, Frame, Pure, Suspend, Tag, TaskFiber}
 
 /** Runs `body` with permits, which are returned however it ends.
   *
@@ -52,6 +52,9 @@ private final class Holding(permits: Permits, n: Long, body: Task[Any])
     Task.fail(error)
 
   override def canceled(fiber: TaskFiber): Unit = giveBack(fiber)
+
+  override def held: Awaited | Null = if holds then permits else null
+  override def holdsAll: Boolean = n >= permits.initial
 
   private def giveBack(fiber: TaskFiber): Unit =
     val entry = waits

@@ -11,6 +11,8 @@ private[weir] final class Foreach[A](items: Iterable[A], f: A => Task[Any])
 private final class ForeachFrame[A](items: Iterator[A], f: A => Task[Any]) extends Frame(Tag.Frame):
   def step(fiber: TaskFiber, value: Any): Task[Any] | Null = start(fiber)
 
+  override def perItem: Class[?] = f.getClass
+
   def start(fiber: TaskFiber): Task[Any] | Null =
     while items.hasNext do
       val child = f(items.next())

@@ -32,6 +32,8 @@ private final class ListFrame(items: List[Any], f: (Any => Task[Any]) | Null)
     last = ListCells.append(last, value)
     start(fiber)
 
+  override def perItem: Class[?] | Null = if f eq null then null else f.getClass
+
   def start(fiber: TaskFiber): Task[Any] | Null =
     val f = this.f
     var left = this.left

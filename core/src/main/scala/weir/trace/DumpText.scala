@@ -25,7 +25,8 @@ private[weir] object DumpText:
     text.toString
 
   private def groups(fibers: Vector[Entry]): Vector[Vector[Entry]] =
-    val byKind = fibers.groupBy(entry => (entry.state, entry.trace.dropRight(1), entry.holders))
+    val byKind =
+      fibers.groupBy(entry => (entry.state, entry.trace.dropRight(1), entry.started, entry.holders))
     byKind.values.toVector.sortBy(alike => (alike.head.state.ordinal, -alike.map(_.sinceNanos).max))
 
   private def describe(alike: Vector[Entry]): String =
@@ -44,4 +45,5 @@ private[weir] object DumpText:
       if first.holders.isEmpty then ""
       else s"\n\theld by ${first.holders.map("fiber " + _).mkString(", ")}"
     s"$who: ${first.state.toString.toLowerCase}$since$thread$awaits$held" +
-      first.trace.dropRight(1).map(line => s"\n\tat $line").mkString
+      first.trace.dropRight(1).map(line => s"\n\tat $line").mkString +
+      first.started.fold("")(line => s"\n\tstarted before $line")

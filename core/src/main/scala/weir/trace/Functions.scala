@@ -24,7 +24,7 @@ private[weir] object Functions:
     * written.
     */
   def in(root: AnyRef | Null): Seq[StackTraceElement] =
-    if root eq null then Nil
+    if (root eq null) || root.isInstanceOf[Class[?]] then Nil
     else if OwnCode.contains(root.getClass) then
       val walk = Walk()
       walk.look(root)
@@ -86,11 +86,33 @@ private[weir] object Functions:
     override def computeValue(of: Class[?]): Lambda = Lambda(of)
 
   private def location(function: AnyRef): StackTraceElement =
-    val lambda = lambdas.get(function.getClass)
+    locationOf(function.getClass, serialized(function))
+
+  /** Returns the line of the functions of a class; null if they are this library's. */
+  def ofClass(of: Class[?]): StackTraceElement | Null =
+    if OwnCode.contains(of) then null
+    else
+      locationOf(
+        of,
+        try serialized(withoutValues(of))
+        catch case _: ReflectiveOperationException | _: LinkageError | _: RuntimeException => null
+      )
+
+  /** Returns an instance that has captured nothing, and that is only good to be asked for its
+    * `SerializedLambda`: made as deserialization makes instances.
+    */
+  private def withoutValues(of: Class[?]): AnyRef =
+    sun.reflect.ReflectionFactory.getReflectionFactory
+      .newConstructorForSerialization(of, classOf[Object].getConstructor())
+      .newInstance()
+      .asInstanceOf[AnyRef]
+
+  private def locationOf(of: Class[?], form: => SerializedLambda | Null): StackTraceElement =
+    val lambda = lambdas.get(of)
     val known = lambda.location
     if known ne null then known
     else
-      val made = locate(function, serialized(function))
+      val made = locate(of, form)
       lambda.location = made
       made
 
@@ -104,8 +126,7 @@ private[weir] object Functions:
           case _ => null
       catch case _: ReflectiveOperationException => null
 
-  private def locate(function: AnyRef, form: SerializedLambda | Null): StackTraceElement =
-    val of = function.getClass
+  private def locate(of: Class[?], form: SerializedLambda | Null): StackTraceElement =
     if form ne null then
       val name = form.getImplMethodName
       val body = form.getImplClass.replace('/', '.')

@@ -1,13 +1,14 @@
 package weir.trace
 
 import java.util.concurrent.ConcurrentHashMap
+import scala.jdk.OptionConverters.*
 
 /** Distinguishes this library's classes, which mean nothing to its users, from theirs.
   *
   * The name is not enough: Weir's tests and its program are in the same package. So a class is this
   * library's if it has the name and comes from the same code source.
   */
-private[trace] object OwnCode:
+private[weir] object OwnCode:
   private val prefix = "weir."
   private val below =
     List("java.lang.ScopedValue", "jdk.internal.vm.", "java.lang.VirtualThread", "scala.runtime.")
@@ -38,6 +39,12 @@ private[trace] object OwnCode:
     contains(name) || frame.getMethodName.contains("$anonfun$adapted$") || below.exists(
       name.startsWith
     )
+
+  /** Returns the line of the user's code that has called this library. */
+  def caller(): Option[StackTraceElement] =
+    StackWalker.getInstance
+      .walk(_.map(_.toStackTraceElement).filter(frame => !contains(frame)).findFirst)
+      .toScala
 
   private def sourceOf(of: Class[?]): AnyRef | Null =
     val source = of.getProtectionDomain.getCodeSource

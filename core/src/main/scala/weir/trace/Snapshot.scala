@@ -1,8 +1,9 @@
 package weir.trace
 
 import scala.collection.mutable
+import scala.jdk.CollectionConverters.*
 import weir.FiberDump.{Entry, State}
-import weir.fiber.{Frame, TaskFiber, Waiter}
+import weir.fiber.{Awaited, Frame, TaskFiber, Waiter}
 import weir.runtime.Watch
 import weir.{FiberDump, Spin, WeirRuntime}
 
@@ -24,11 +25,19 @@ private[weir] object Snapshot:
 
   def apply(runtime: WeirRuntime): FiberDump =
     val seen = find(runtime)
-    val reads =
-      seen.map(fiber => fiber -> read(fiber)).collect { case (fiber, Some(read)) => fiber -> read }
+    val reader = new Snapshot(seen)
+    val reads = seen
+      .map(fiber => fiber -> reader.read(fiber))
+      .collect { case (fiber, Some(read)) => fiber -> read }
     FiberDump(reads.map(_._2.entry), cycles(reads))
 
-  private final class Read(val entry: Entry, val holders: Vector[TaskFiber])
+  /** @param mustAct the fibers without which the wait cannot end: holders, unless one of several
+    *   is enough
+    */
+  private final class Read(val entry: Entry, val mustAct: Vector[TaskFiber])
+
+  /** The frames of a fiber in which permits are looked for, from the innermost on. */
+  private inline val framesSearched = 64
 
   // ---- finding ----
 
@@ -65,19 +74,96 @@ private[weir] object Snapshot:
 
   // ---- reading ----
 
+  private val noStack = new Array[StackTraceElement](0)
+
+  private def entryOf(
+      fiber: TaskFiber,
+      state: State,
+      sinceNanos: Long,
+      awaits: String,
+      holders: Vector[TaskFiber],
+      thread: Thread | Null,
+      stack: Array[StackTraceElement]
+  ): Entry =
+    val trace = ErrorTrace.of(stack, fiber)
+    Entry(
+      fiber.name,
+      state,
+      sinceNanos,
+      awaits,
+      holders.map(_.name),
+      if thread eq null then "" else Spin.nameOf(thread),
+      trace,
+      if trace.size > 1 then None else startedAt(fiber) // the last element stands for the fiber
+    )
+
+  private def startedAt(fiber: TaskFiber): Option[StackTraceElement] = fiber.origin match
+    case of: Class[?] => Option(Functions.ofClass(of))
+    case _ => None
+
+  /** Returns the method of the JDK that the user's code has called: the outermost of the JDK's
+    * frames.
+    */
+  private def blockedIn(stack: Array[StackTraceElement]): String =
+    val inside = stack.takeWhile(line =>
+      line.getClassName.startsWith("java.") || line.getClassName.startsWith("jdk.")
+    )
+    inside.lastOption.fold("")(line => s"${line.getClassName}.${line.getMethodName}")
+
+  // ---- cycles ----
+
+  /** Returns each cycle once, beginning with the fiber that was found first: a depth-first search.
+    */
+  private def cycles(reads: Vector[(TaskFiber, Read)]): Vector[Vector[String]] =
+    val next = reads.collect {
+      case (fiber, read) if read.mustAct.nonEmpty => fiber -> read.mustAct
+    }.toMap
+    val done = mutable.Set[TaskFiber]()
+    val found = Vector.newBuilder[Vector[String]]
+    for start <- reads.map(_._1).filter(next.contains) do
+      val path = mutable.LinkedHashMap[TaskFiber, Iterator[TaskFiber]]()
+      def visit(fiber: TaskFiber): Unit =
+        path.put(fiber, next.getOrElse(fiber, Vector.empty).iterator): Unit
+      if !done.contains(start) then visit(start)
+      while path.nonEmpty do
+        val (fiber, holders) = path.last
+        if holders.hasNext then
+          val holder = holders.next()
+          if path.contains(holder) then
+            found += path.keys.dropWhile(_ ne holder).map(_.name).toVector
+          else if !done.contains(holder) then visit(holder)
+        else
+          path.remove(fiber): Unit
+          done += fiber
+    found.result()
+
+/** Reads the fibers that a dump has found. */
+private final class Snapshot(seen: Vector[TaskFiber]):
+  import Snapshot.*
+
+  private final class Held(val by: TaskFiber, val isAll: Boolean)
+
+  /** The fibers with permits of each object whose holders only their frames tell. */
+  private lazy val permits: collection.Map[Awaited, Vector[Held]] =
+    val found = java.util.IdentityHashMap[Awaited, Vector[Held]]().asScala
+    for
+      fiber <- seen
+      case frame: Frame <- fiber.topFrames(framesSearched)
+      held = frame.held
+      if held ne null
+    do
+      val one = Held(fiber, frame.holdsAll)
+      found.updateWith(held.nn)(known => Some(known.getOrElse(Vector.empty) :+ one)): Unit
+    found
+
   private def read(fiber: TaskFiber): Option[Read] =
     (1 to attempts).iterator
       .map(_ => readOnce(fiber))
       .collectFirst { case Some(read) => read }
-      .orElse(Option.when(fiber.outcome eq null)(bare(fiber)))
+      .orElse(Option.when(fiber.outcome eq null)(queued(fiber)))
 
-  private def bare(fiber: TaskFiber): Read =
-    Read(
-      Entry(fiber.name, State.Queued, -1, "", Vector.empty, "", ErrorTrace.of(noStack, fiber)),
-      Vector.empty
-    )
-
-  private val noStack = new Array[StackTraceElement](0)
+  private def queued(fiber: TaskFiber): Read =
+    Read(entryOf(fiber, State.Queued, -1, "", Vector.empty, null, noStack), Vector.empty)
 
   /** Reads the state of `fiber`, or returns `None` if it has changed meanwhile. */
   private def readOnce(fiber: TaskFiber): Option[Read] =
@@ -101,20 +187,19 @@ private[weir] object Snapshot:
         try awaited.awaitedAs
         catch
           case error: Throwable => s"${awaited.getClass.getName}, which failed to say more: $error"
-    val holders = holdersOf(fiber)
+    val (holders, mustAct) =
+      if (awaited ne null) && awaited.isHeldByFrames then
+        val found = permits.getOrElse(awaited, Vector.empty)
+        (found.map(_.by).distinct, found.filter(_.isAll).map(_.by))
+      else
+        val found = holdersOf(fiber)
+        (found, found)
     val thread = wait.thread
+    val state = if thread eq null then State.Waiting else State.Awaiting
     val stack = if thread eq null then noStack else thread.getStackTrace
     Read(
-      Entry(
-        fiber.name,
-        if thread eq null then State.Waiting else State.Awaiting,
-        Watch.nanosSince(wait.since),
-        text,
-        holders.map(_.name),
-        if thread eq null then "" else Spin.nameOf(thread),
-        ErrorTrace.of(stack, fiber)
-      ),
-      holders
+      entryOf(fiber, state, Watch.nanosSince(wait.since), text, holders, thread, stack),
+      mustAct
     )
 
   private def onThread(
@@ -125,51 +210,9 @@ private[weir] object Snapshot:
   ): Read =
     val holders = holdersOf(fiber)
     val runs = thread.getState == Thread.State.RUNNABLE
-    Read(
-      Entry(
-        fiber.name,
-        if runs then State.Running else State.Blocked,
-        nanos,
-        if holders.nonEmpty then "a runSync inside of it"
-        else if runs then ""
-        else blockedIn(stack),
-        holders.map(_.name),
-        Spin.nameOf(thread),
-        ErrorTrace.of(stack, fiber)
-      ),
-      holders
-    )
-
-  /** Returns the method of the JDK that the user's code has called: the outermost of the JDK's
-    * frames.
-    */
-  private def blockedIn(stack: Array[StackTraceElement]): String =
-    val inside = stack.takeWhile(line =>
-      line.getClassName.startsWith("java.") || line.getClassName.startsWith("jdk.")
-    )
-    inside.lastOption.fold("")(line => s"${line.getClassName}.${line.getMethodName}")
-
-  // ---- cycles ----
-
-  /** Returns each cycle once, beginning with the fiber that was found first: a depth-first search.
-    */
-  private def cycles(reads: Vector[(TaskFiber, Read)]): Vector[Vector[String]] =
-    val next = reads.map((fiber, read) => fiber -> read.holders).toMap
-    val done = mutable.Set[TaskFiber]()
-    val found = Vector.newBuilder[Vector[String]]
-    for (start, _) <- reads do
-      val path = mutable.LinkedHashMap[TaskFiber, Iterator[TaskFiber]]()
-      def visit(fiber: TaskFiber): Unit =
-        path.put(fiber, next.getOrElse(fiber, Vector.empty).iterator): Unit
-      if !done.contains(start) then visit(start)
-      while path.nonEmpty do
-        val (fiber, holders) = path.last
-        if holders.hasNext then
-          val holder = holders.next()
-          if path.contains(holder) then
-            found += path.keys.dropWhile(_ ne holder).map(_.name).toVector
-          else if !done.contains(holder) then visit(holder)
-        else
-          path.remove(fiber): Unit
-          done += fiber
-    found.result()
+    val text =
+      if holders.nonEmpty then "a runSync inside of it"
+      else if runs then ""
+      else blockedIn(stack)
+    val state = if runs then State.Running else State.Blocked
+    Read(entryOf(fiber, state, nanos, text, holders, thread, stack), holders)

@@ -47,6 +47,17 @@ class NamedMetricsSuite extends WeirSuite:
     assertEquals(points("weir.channel.size", "lines"), Map("" -> 1.0))
   }
 
+  test("the points know the line that has given the name") {
+    val line = Throwable().getStackTrace.head.getLineNumber
+    val queue = Queue.unbounded[Int].map(_.named("placed")).runSync() // line + 1
+    val places = Metrics.ofSources
+      .flatMap(_.points)
+      .filter(_.attributes.contains("name" -> "placed"))
+      .map(_.namedAt.map(at => (at.getFileName, at.getLineNumber)))
+    assertEquals(places.distinct, Vector(Some(("NamedMetricsSuite.scala", line + 1))))
+    java.lang.ref.Reference.reachabilityFence(queue)
+  }
+
   test("a semaphore and a mutex") {
     val semaphore = Semaphore.unsafe(2).named("connections")
     val mutex = Mutex.unsafe().named("ledger")

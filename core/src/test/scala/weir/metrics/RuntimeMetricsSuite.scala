@@ -14,7 +14,7 @@ class RuntimeMetricsSuite extends WeirSuite:
       .find(_.name == name)
       .getOrElse(fail(s"there is no figure $name"))
       .points
-      .collectFirst { case Point(those, value) if those == attributes.toVector => value }
+      .collectFirst { case Point(those, value, _) if those == attributes.toVector => value }
       .getOrElse(fail(s"$name has no point $attributes"))
 
   private def eventually(what: String)(condition: => Boolean): Unit =

@@ -10,6 +10,7 @@ import scala.concurrent.duration.*
 import weir.*
 import weir.FiberDump.{Entry, State}
 import weir.fiber.{Awaited, FiberCore, Suspend, TaskFiber, WaitList}
+import weir.std.CyclicBarrier
 
 /** The entry of each fiber in a dump. PAINS row 23. */
 class FiberDumpSuite extends WeirSuite:
@@ -96,6 +97,51 @@ class FiberDumpSuite extends WeirSuite:
     val cycles = WeirRuntime.default.fiberDump().cycles
     assert(cycles.contains(Vector(nameOf(own))), cycles.toString)
     stop(own)
+
+  test("who holds permits of a semaphore is told by the frames of withPermit"):
+    val semaphore = Semaphore.unsafe(2)
+    val holders = Task.traverse(1 to 2)(_ => semaphore.withPermit(Task.never).start).runSync()
+    eventually("both hold")(semaphore.available.runSync() == 0)
+    val waiter = semaphore.withPermit(Task.never).start.runSync()
+    val entry = once(waiter)(_.holders.size == 2)
+    assertEquals(entry.holders.toSet, holders.map(nameOf).toSet)
+    assertEquals(entry.awaits, "Semaphore(2), for which 1 waits")
+    stop((holders :+ waiter)*)
+
+  private def waitsAround(one: Semaphore, other: Semaphore): List[Fiber[Any]] =
+    val both = CyclicBarrier.unsafe(2)
+    def fiber(first: Semaphore, second: Semaphore) =
+      first.withPermit(both.await >> second.withPermits(2)(Task.unit)).start.runSync()
+    val fibers = List(fiber(one, other), fiber(other, one))
+    fibers.foreach(once(_)(_.holders.nonEmpty))
+    fibers
+
+  test("two fibers that hold all permits which the other one wants are a circle"):
+    val fibers = waitsAround(Semaphore.unsafe(1), Semaphore.unsafe(1))
+    val cycles = WeirRuntime.default.fiberDump().cycles.map(_.toSet)
+    assert(cycles.contains(fibers.map(nameOf).toSet), cycles.toString)
+    stop(fibers*)
+
+  test("fibers that hold some of the permits are no circle: others may return theirs"):
+    val fibers = waitsAround(Semaphore.unsafe(2), Semaphore.unsafe(2))
+    assertEquals(WeirRuntime.default.fiberDump().cycles, Vector.empty)
+    stop(fibers*)
+
+  test("a fiber without functions of its own has the line at which its starter continued"):
+    val line = Throwable().getStackTrace.head.getLineNumber
+    val byFunction = Task.never.start.map(fiber => fiber) // line + 1
+    val byItem = Task.traverse(List(1))(_ => Task.never.start).map(_.head) // line + 2
+    for (start, i) <- List(byFunction, byItem).zipWithIndex do
+      val fiber = start.runSync()
+      val entry = once(fiber)(_.state == State.Waiting)
+      val started = entry.started.map(at => (at.getFileName, at.getLineNumber))
+      assertEquals(started, Some(here, line + 1 + i))
+      assertEquals(entry.trace.size, 1, "the line that stands for the fiber")
+      assert(WeirRuntime.default.dump().contains("started before weir.trace.FiberDumpSuite"))
+      stop(fiber)
+    val ofItself = Task.never.map(_ => 1).start.map(fiber => fiber).runSync()
+    assertEquals(once(ofItself)(_.state == State.Waiting).started, None)
+    stop(ofItself)
 
   test("a fiber that sleeps says when it is due"):
     val fiber = Task.sleep(1.hour).map(_ => 1).start.runSync()
