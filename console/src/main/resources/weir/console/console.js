@@ -250,7 +250,8 @@ function queuesPage() {
     kinds.map(kind => [h("h2", {}, kind),
       h("div", { class: "card" }, sample.things.filter(thing => thing.kind === kind).map(thing =>
         h("div", { class: "thing" }, h("b", {}, thing.name), spark(thing.trend),
-          h("div", { class: "chips" }, thing.figures.map(chip)))))]),
+          h("div", { class: "chips" }, thing.figures.map(chip)),
+          thing.namedAt ? h("div", { class: "faint name" }, `named at ${thing.namedAt}`) : null)))]),
     sample.own.length ? [h("h2", {}, "Figures of the program"),
       h("div", { class: "card chips" }, sample.own.map(figure =>
         h("span", {}, `${figure.name} `, chip(figure))))] : null,
@@ -276,7 +277,9 @@ function renderWarnings() {
   const all = sample?.warnings ?? []
   show(byId("warnings"), all.slice(0, 8).map(one => h("div", { class: "warning" },
     h("b", {}, one.title), `. ${one.text} `,
-    one.fibers.map((name, i) => [i ? ", " : "", fiberButton(name, `warning ${one.title}`)]))),
+    h("ul", { class: "plain" }, one.fibers.map(fiber => h("li", {},
+      fiberButton(fiber.name, `warning ${one.title}`), " ",
+      h("span", { class: "name" }, fiber.line)))))),
     all.length > 8 ? h("p", { class: "faint" }, `${all.length - 8} more warnings`) : null)
 }
 

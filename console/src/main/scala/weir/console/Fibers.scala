@@ -1,6 +1,7 @@
 package weir.console
 
 import java.util.Locale
+import scala.collection.mutable
 import weir.FiberDump
 import weir.FiberDump.{Entry, State}
 
@@ -37,15 +38,25 @@ private[console] final class Fibers(dump: FiberDump, val takenNanos: Long, val t
 
   def find(fiber: String): Option[Entry] = byName.get(fiber)
 
-  /** The fibers for which no other fiber waits, and one of each cycle. Those that wait for others,
-    * such as their children, come first, and among these the oldest.
+  /** The fibers for which no other fiber waits, and one of those that wait for each other. Those
+    * that wait for others, such as their children, come first, and among these the oldest.
     */
   lazy val roots: Vector[Entry] =
     val held = dump.fibers.flatMap(entry => entry.holders.filter(_ != entry.fiber)).toSet
-    val free = dump.fibers.filterNot(entry => held(entry.fiber))
-    (free ++ cycles.flatMap(_.headOption)).distinct.sortBy(entry =>
-      (entry.holders.isEmpty, -entry.sinceNanos)
-    )
+    val (rest, free) = dump.fibers.partition(entry => held(entry.fiber))
+    val reached = mutable.Set[String]()
+    def reach(entry: Entry): Unit =
+      val left = mutable.Stack(entry)
+      while left.nonEmpty do
+        val next = left.pop()
+        if reached.add(next.fiber) then left ++= under(next)
+    free.foreach(reach)
+    val ofCycles = rest.filter { entry =>
+      val isNew = !reached(entry.fiber)
+      if isNew then reach(entry)
+      isNew
+    }
+    (free ++ ofCycles).sortBy(entry => (entry.holders.isEmpty, -entry.sinceNanos))
 
   /** The fibers that `entry` waits for. */
   def under(entry: Entry): Vector[Entry] = entry.holders.flatMap(byName.get)
@@ -98,10 +109,11 @@ private[console] object Fibers:
     own(entry).headOption
       .map(shown)
       .getOrElse:
-        if entry.awaits.isEmpty then "no line known" else wait(entry)
+        val what = if entry.awaits.isEmpty then "no line known" else wait(entry)
+        entry.started.fold(what)(line => s"$what, started before ${shown(line)}")
 
   /** Leaves out of a line what the compiler has added to the names of lambdas. */
-  private def shown(line: StackTraceElement): String =
+  def shown(line: StackTraceElement): String =
     val name = line.getClassName.replaceFirst("[$].*", "")
     val method = line.getMethodName.replaceFirst("[$][$]?anonfun.*", "")
     val place = if method.isEmpty then name else s"$name.$method"
@@ -116,7 +128,7 @@ private[console] object Fibers:
 
   private def keyOf(entry: Entry): Any =
     val lines = own(entry)
-    if lines.isEmpty then wait(entry) else lines
+    if lines.isEmpty then (wait(entry), entry.started) else lines
 
   /** Returns what a fiber waits for, without what differs from fiber to fiber. */
   private def wait(entry: Entry): String =

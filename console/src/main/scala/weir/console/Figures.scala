@@ -78,17 +78,20 @@ private[console] final class Figures(
           case ("for", value) => s"for $value"
           case (other, value) if other != "name" => value
         }
-        (kind, attribute(point, "name")) ->
-          ThingFigure(
-            (figure +: rest).mkString(" "),
-            point.value,
-            Option.when(metric.kind == Kind.Counter)(rate(metric.name, point))
-          )
+        val value = ThingFigure(
+          (figure +: rest).mkString(" "),
+          point.value,
+          Option.when(metric.kind == Kind.Counter)(rate(metric.name, point))
+        )
+        (kind, attribute(point, "name")) -> (value, point.namedAt)
     found
       .groupMap(_._1)(_._2)
       .toVector
       .sortBy(_._1)
-      .map { case ((kind, name), figures) => ThingFigures(kind, name, added(figures)) }
+      .map { case ((kind, name), found) =>
+        val namedAt = found.flatMap(_._2).headOption.map(Fibers.shown)
+        ThingFigures(kind, name, added(found.map(_._1)), namedAt)
+      }
 
   /** The figures of the program itself that have no name. */
   lazy val own: Vector[(String, ThingFigure)] =
@@ -146,11 +149,15 @@ private[console] final case class ThingFigure(
     perSecond: Option[Double]
 )
 
-/** A queue, semaphore, cache or other thing with a name. */
+/** A queue, semaphore, cache or other thing with a name.
+  *
+  * @param namedAt the line that has named it, if that is known
+  */
 private[console] final case class ThingFigures(
     kind: String,
     name: String,
-    figures: Vector[ThingFigure]
+    figures: Vector[ThingFigure],
+    namedAt: Option[String]
 ):
   def apply(label: String): Option[Double] = figures.find(_.label == label).map(_.value)
 

@@ -5,24 +5,30 @@ import weir.FiberDump.{Entry, State}
 /** Something that is probably wrong.
   *
   * @param kind a word for each rule, such as `queue-grows`
-  * @param fibers the names of fibers that show it
+  * @param fibers the fibers that show it, and their lines
   */
 private[console] final case class Warning(
     kind: String,
     title: String,
     text: String,
-    fibers: Vector[String] = Vector.empty
+    fibers: Vector[Warning.OfFiber] = Vector.empty
 )
+
+private[console] object Warning:
+  /** @param line the line at which the fiber is, or what it waits for; empty if it has ended */
+  final case class OfFiber(name: String, line: String)
 
 /** Rules that find what is probably wrong: in the course of the figures, and in a dump.
   *
-  * @param window the number of moments for which a queue must grow or a permit be gone
+  * @param window the number of moments for which a permit must be gone, or a queue be full
+  * @param growth the number of moments for which a queue must grow
   * @param heldNanos the time after which a wait for a permit is too long
   * @param waitNanos the time after which a wait for something that nobody holds is too long
   * @param spinNanos the time after which a computation is too long
   */
 private[console] final class Lints(
     window: Int = 20,
+    growth: Int = 10,
     heldNanos: Long = 20_000_000_000L,
     waitNanos: Long = 60_000_000_000L,
     spinNanos: Long = 1_000_000_000L
@@ -33,44 +39,56 @@ private[console] final class Lints(
 
   /** @param recent the last moments of a thing, the oldest first */
   def ofThing(recent: Vector[ThingFigures]): Option[Warning] =
-    Option.when(recent.size >= window)(recent.takeRight(window)).flatMap { moments =>
-      val last = moments.last
-      val sizes = moments.map(_("size").getOrElse(0.0))
-      val free = moments.map(_("free").getOrElse(1.0))
-      val what = s"${last.kind} \"${last.name}\""
-      last.kind match
-        case "queue" | "channel" if grows(sizes) =>
-          Some(
-            Warning(
-              "queue-grows",
-              s"The $what only grows",
-              s"It had ${sizes.head.toLong} values $window seconds ago and has " +
-                s"${sizes.last.toLong}. Its takers are slower than its givers. Add takers, or " +
-                "bound it."
-            )
-          )
-        case "queue" | "channel" if isStuckFull(moments) =>
-          Some(
-            Warning(
-              "queue-full",
-              s"The $what is full",
-              s"${waiting(last).toLong} fibers wait for room, and their number only grows. " +
-                "Nobody takes, or takers are slower than givers."
-            )
-          )
-        case "semaphore" | "mutex" if free.forall(_ == 0) && onlyGrows(moments.map(waiting)) =>
-          Some(
-            Warning(
-              "not-released",
-              s"The $what is not released",
-              s"It had no free permit for $window seconds, and ${waiting(last).toLong} fibers " +
-                "wait for one. Its holder may never return it."
-            )
-          )
-        case "circuit breaker" if last("state open").contains(1.0) =>
-          Some(Warning("breaker-open", s"The $what is open", "Calls through it fail at once."))
-        case _ => None
+    growing(recent).orElse(
+      Option.when(recent.size >= window)(recent.takeRight(window)).flatMap(stuck)
+    )
+
+  private def growing(recent: Vector[ThingFigures]): Option[Warning] =
+    val last = recent.last
+    val sizes = recent.takeRight(growth).map(_("size").getOrElse(0.0))
+    Option.when(isQueue(last) && sizes.size == growth && grows(sizes)) {
+      Warning(
+        "queue-grows",
+        s"The ${called(last)} only grows",
+        s"It had ${sizes.head.toLong} values $growth seconds ago and has ${sizes.last.toLong}. " +
+          s"Its takers are slower than its givers. Add takers, or bound it.${named(last)}"
+      )
     }
+
+  private def isQueue(thing: ThingFigures): Boolean =
+    thing.kind == "queue" || thing.kind == "channel"
+
+  private def called(thing: ThingFigures): String = s"${thing.kind} \"${thing.name}\""
+
+  private def named(thing: ThingFigures): String =
+    thing.namedAt.fold("")(line => s" It is named at $line.")
+
+  private def stuck(moments: Vector[ThingFigures]): Option[Warning] =
+    val last = moments.last
+    val free = moments.map(_("free").getOrElse(1.0))
+    val what = called(last)
+    last.kind match
+      case _ if isQueue(last) && isStuckFull(moments) =>
+        Some(
+          Warning(
+            "queue-full",
+            s"The $what is full",
+            s"${waiting(last).toLong} fibers wait for room, and their number only grows. " +
+              s"Nobody takes, or takers are slower than givers.${named(last)}"
+          )
+        )
+      case "semaphore" | "mutex" if free.forall(_ == 0) && onlyGrows(moments.map(waiting)) =>
+        Some(
+          Warning(
+            "not-released",
+            s"The $what is not released",
+            s"It had no free permit for $window seconds, and ${waiting(last).toLong} fibers " +
+              s"wait for one. Its holder may never return it.${named(last)}"
+          )
+        )
+      case "circuit breaker" if last("state open").contains(1.0) =>
+        Some(Warning("breaker-open", s"The $what is open", "Calls through it fail at once."))
+      case _ => None
 
   private def waiting(thing: ThingFigures): Double =
     thing.figures
@@ -121,18 +139,26 @@ private[console] final class Lints(
   // ---- fibers ----
 
   def ofFibers(fibers: Fibers): Vector[Warning] =
-    fibers.cycles.map(cycle) ++ fibers.groups.flatMap(ofGroup)
+    fibers.cycles.map(cycle) ++ fibers.groups.flatMap(ofGroup(_, fibers))
 
   private def cycle(fibers: Vector[Entry]): Warning =
     Warning(
       "cycle",
       s"${fibers.size} fibers wait for each other",
       "None of them can ever continue.",
-      fibers.map(_.fiber)
+      fibers.map(of)
     )
 
-  private def ofGroup(group: Fibers.Group): Option[Warning] =
+  private def of(entry: Entry): Warning.OfFiber =
+    Warning.OfFiber(entry.fiber, Fibers.titleOf(entry))
+
+  private def ofGroup(group: Fibers.Group, fibers: Fibers): Option[Warning] =
     val oldest = group.entries.head
+    val holders = oldest.holders.map(name => fibers.find(name).getOrElse(name))
+    def shown = (holders.map {
+      case entry: Entry => of(entry)
+      case name: String => Warning.OfFiber(name, "")
+    } ++ group.entries.map(of)).take(namesShown)
     val line = if group.lines.isEmpty then "" else s"Its line: ${group.title}. "
     val about = s"${line}It waits for ${oldest.awaits}."
     def longerThan(nanos: Long) = Fibers.waits(oldest) && oldest.sinceNanos >= nanos
@@ -142,7 +168,18 @@ private[console] final class Lints(
           "computes",
           s"A fiber has computed for ${seconds(oldest)} without yielding",
           s"Its line: ${group.title}.",
-          Vector(oldest.fiber)
+          Vector(of(oldest))
+        )
+      )
+    else if permits.exists(oldest.awaits.startsWith) && holders.nonEmpty &&
+      holders.forall(waitsForNothing)
+    then
+      Some(
+        Warning(
+          "not-released",
+          s"A fiber waits for a permit that does not come back${others(group)}",
+          s"$about ${haveIt(oldest, "waits", "wait")} for nothing that can come.",
+          shown
         )
       )
     else if permits.exists(oldest.awaits.startsWith) && longerThan(heldNanos) then
@@ -151,8 +188,8 @@ private[console] final class Lints(
           "not-released",
           s"A fiber has waited for a permit for ${seconds(oldest)}${others(group)}",
           if oldest.holders.isEmpty then s"$about The permit may never be returned."
-          else s"$about Fiber ${oldest.holders.head} has it, and may never return it.",
-          (oldest.holders ++ group.entries.map(_.fiber)).take(namesShown)
+          else s"$about ${haveIt(oldest, "may", "may")} never return it.",
+          shown
         )
       )
     else if oldest.holders.isEmpty && unheld.exists(oldest.awaits.startsWith) &&
@@ -164,7 +201,7 @@ private[console] final class Lints(
           s"A fiber has waited for ${seconds(oldest)}, and no fiber is known to end that" +
             others(group),
           about,
-          group.entries.take(namesShown).map(_.fiber)
+          shown
         )
       )
     else None
@@ -174,11 +211,25 @@ private[console] object Lints:
   private inline val overloadedSeconds = 0.1
   private inline val leastSize = 10
 
+  /** The wait of a fiber that only a cancel ends. */
+  private val never = "nothing: Task.never"
+
   private val permits = List("Semaphore", "Mutex", "KeyedMutex")
 
   /** Things that one event ends. A fiber that waits at a queue, or that sleeps, may do so for ever.
     */
   private val unheld = List("Deferred", "CountDownLatch", "CyclicBarrier")
+
+  /** Says who has the permits that `entry` waits for, and begins what one or several do. */
+  private def haveIt(entry: Entry, one: String, several: String): String =
+    val first = entry.holders.head
+    val more = entry.holders.size - 1
+    if more == 0 then s"Fiber $first has it, and $one"
+    else s"Fiber $first and $more more have permits, and $several"
+
+  private def waitsForNothing(holder: Entry | String): Boolean = holder match
+    case entry: Entry => entry.awaits == never
+    case _: String => false
 
   private def seconds(entry: Entry): String = s"${entry.sinceNanos / 1000000000L} s"
 

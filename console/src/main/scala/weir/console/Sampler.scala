@@ -134,6 +134,7 @@ private[console] final case class Sample(
     Json.fields(
       "kind" -> thing.kind.json,
       "name" -> thing.name.json,
+      "namedAt" -> thing.namedAt.getOrElse("").json,
       "figures" -> thing.figures.map(f => Json.fields(figure(f)*)).json,
       "trend" -> trend.map(_.json).json
     )
@@ -147,5 +148,7 @@ private[console] final case class Sample(
       "kind" -> warning.kind.json,
       "title" -> warning.title.json,
       "text" -> warning.text.json,
-      "fibers" -> warning.fibers.map(_.json).json
+      "fibers" -> warning.fibers
+        .map(one => Json.fields("name" -> one.name.json, "line" -> one.line.json))
+        .json
     )

@@ -10,7 +10,7 @@ private[console] object Top:
   private val time = DateTimeFormatter.ofPattern("HH:mm:ss")
 
   def apply(sample: Sample, fibers: Fibers): String =
-    List(runtime(sample), warnings(sample, fibers), groups(fibers), streams(sample), things(sample))
+    List(runtime(sample), warnings(sample), groups(fibers), streams(sample), things(sample))
       .filter(_.nonEmpty)
       .map(_.mkString("\n"))
       .mkString("\n\n")
@@ -26,10 +26,9 @@ private[console] object Top:
   private def columns(width: Int)(cells: Iterable[String]): String =
     cells.map(_.padTo(width, ' ')).mkString(" ").stripTrailing
 
-  private def warnings(sample: Sample, fibers: Fibers): List[String] =
+  private def warnings(sample: Sample): List[String] =
     sample.warnings.toList.flatMap { w =>
-      val lines = w.fibers.flatMap(name => fibers.find(name)).map(e => s"    ${Fibers.titleOf(e)}")
-      s"! ${w.title}. ${w.text}" :: lines.distinct.toList
+      s"! ${w.title}. ${w.text}" :: w.fibers.toList.map(one => s"    ${one.name}  ${one.line}")
     }
 
   private def groups(fibers: Fibers): List[String] =
@@ -59,7 +58,8 @@ private[console] object Top:
         val rate = f.perSecond.fold("")(rate => s" (${number(rate)}/s)")
         s"${f.label} ${number(f.value)}$rate"
       }
-      s"${s"${thing.kind} ${thing.name}".padTo(26, ' ')} ${figures.mkString(", ")}"
+      val line = thing.namedAt.fold("")(line => s"  ($line)")
+      s"${s"${thing.kind} ${thing.name}".padTo(26, ' ')} ${figures.mkString(", ")}$line"
     }
 
   private def seconds(nanos: Long): String = s"${number(nanos / 1e9)} s"

@@ -153,6 +153,21 @@ class ConsoleSuite extends WeirSuite:
       parent.cancel.runSync()
     }
 
+  test("the fibers of a scope are shown below the one that runs the scope"):
+    serving(Console.serve(0)) { console =>
+      val end = Deferred.unsafe[Unit]
+      val parent = Scope
+        .run(scope => scope.fork(end.get.map(_ => 1)) >> end.get.map(_ => 2))
+        .start
+        .runSync()
+      def tree(parent: String) = get(console, s"/api/tree?parent=$parent").body
+      val parents = "\"under\":2,\"fiber\":\"([0-9a-f]+)\"".r
+      eventually("the parent waits for two")(parents.findFirstIn(tree("")).nonEmpty)
+      val below = tree(parents.findFirstMatchIn(tree("")).get.group(1))
+      assertEquals("\"awaits\":\"Deferred, which is not set\"".r.findAllIn(below).size, 2, below)
+      parent.cancel.runSync()
+    }
+
   private final class PlantedJobs extends DeadJobs:
     val left = new java.util.concurrent.ConcurrentSkipListSet[Long](java.util.List.of(7L, 8L))
     def name = "planted & dead"

@@ -7,7 +7,7 @@ import weir.metrics.Metrics
 /** Planted faults are found. The moments are the test's, not the clock's. */
 class LintsSuite extends WeirSuite:
   private val window = 6
-  private val lints = Lints(window, heldNanos = 0, waitNanos = 0)
+  private val lints = Lints(window, growth = window, heldNanos = 0, waitNanos = 0)
 
   private final class Watched:
     val sampler = Sampler(lints)
@@ -42,6 +42,7 @@ class LintsSuite extends WeirSuite:
     assertEquals(watched.kinds("steady"), Nil)
     val text = watched.sampler.now.warnings.find(_.kind == "queue-grows").get.text
     assert(text.startsWith("It had 20 values 6 seconds ago and has 120."), text)
+    assert(text.contains(" It is named at weir.console.LintsSuite.$init$(LintsSuite.scala:"), text)
 
   test("a full queue at which more and more fibers wait for room is named"):
     val queue = Queue.unsafe[Int](1).named("planted full")
@@ -64,9 +65,39 @@ class LintsSuite extends WeirSuite:
       .map(_.value)
       .sum
 
+  test("a lock whose holder waits for nothing that can come is found at once"):
+    val mutex = Mutex.unsafe()
+    val holder = mutex.withLock(Task.never).start.map(fiber => fiber).runSync()
+    eventually("it holds")(mutex.isLocked.runSync())
+    val waiter = mutex.withLock(Task.unit).map(_ => 1).start.runSync()
+    def found = Lints().ofFibers(fibersNow()).filter(_.kind == "not-released")
+    eventually("it is found")(found.nonEmpty)
+    assertEquals(found.head.title, "A fiber waits for a permit that does not come back")
+    assert(found.head.text.contains(", and waits for nothing that can come."), found.head.text)
+    val lines = found.head.fibers.map(_.line)
+    assert(
+      lines.head.startsWith("nothing: Task.never, started before weir.console.LintsSuite"),
+      lines
+    )
+    Task.foreach(List(waiter, holder))(_.cancel).runSync()
+
+  test("the holders of a semaphore are named, and nothing is wrong while they may return permits"):
+    val semaphore = Semaphore.unsafe(2)
+    val gate = Deferred.unsafe[Unit]
+    val holders = Task.traverse(1 to 2)(_ => semaphore.withPermit(gate.get).start).runSync()
+    eventually("both hold")(semaphore.available.runSync() == 0)
+    val waiter = semaphore.withPermit(Task.unit).map(_ => 1).start.runSync()
+    eventually("its holders are known")(fibersNow().roots.exists(_.holders.size == 2))
+    assertEquals(Lints().ofFibers(fibersNow()), Vector.empty)
+    val late = lints.ofFibers(fibersNow()).filter(_.kind == "not-released").head
+    assert(late.text.contains(" and 1 more have permits, and may never return it."), late.text)
+    gate.complete(()).runSync(): Unit
+    Task.foreach(holders :+ waiter)(_.join).runSync()
+
   test("a lock that is never released is found by its figures, and by the fiber that waits"):
     val mutex = Mutex.unsafe().named("planted lock")
-    val holder = mutex.withLock(Task.never).start.runSync()
+    val gate = Deferred.unsafe[Unit]
+    val holder = mutex.withLock(gate.get).start.runSync()
     eventually("it holds")(mutex.isLocked.runSync())
     val watched = Watched()
     val waiters = List.newBuilder[Fiber[Any]]
@@ -81,8 +112,9 @@ class LintsSuite extends WeirSuite:
     assertEquals(found.map(_.kind), Vector("not-released"))
     assert(found.head.text.contains("LintsSuite.scala"), found.head.text)
     val held = WeirRuntime.default.fiberDump().fibers.map(_.fiber)
-    assert(found.head.fibers.forall(held.contains), found.head.fibers)
+    assert(found.head.fibers.forall(one => held.contains(one.name)), found.head.fibers)
     assert(found.head.text.contains("has it, and may never return it"), found.head.text)
+    assert(found.head.fibers.last.line.contains("LintsSuite.scala"), found.head.fibers)
     assert(found.head.title.contains("5 more at the same line"), found.head.title)
     Task.foreach(holder :: waiters.result())(_.cancel).runSync()
 

@@ -39,8 +39,8 @@ final class Service(orders: Orders, client: HttpClient, mailer: URI):
       Task.pure(Response.stream(lines, "application/x-ndjson"))
     case _ => Task.fail(HttpError(404, "There are orders here, and nothing else."))
 
-  /** Sends mails until it is cancelled. A mail that fails is tried again by the queue. Its spans are
-    * in the trace of the request that has ordered it.
+  /** Sends mails until it is cancelled. A mail that fails is tried again by the queue. Its spans
+    * are in the trace of the request that has ordered it.
     */
   def sendMails: Stream[Unit] =
     orders.mails.stream(parallelism = 16, lease = 30.seconds) { job =>
