@@ -19,6 +19,19 @@ private[weir] transparent trait StreamEnds[+A]:
     */
   final def drain: Task[Unit] = RunStream(this, Step.Drain())
 
+  /** Cannot be called. It is there for users of fs2: the error says that the methods of `s.compile`
+    * are methods of the stream here.
+    * {{{
+    * val users: Task[List[User]] = Stream.emits(ids).evalMap(load).toList // without .compile
+    * }}}
+    */
+  final def compile(using
+      @implicitNotFound(
+        "A stream of Weir needs no `compile`: its ends are tasks, such as `s.toList`, `s.drain`, " +
+          "`s.fold(zero)(f)`, `s.last` and `s.count`."
+      ) never: Nothing
+  ): Nothing = never
+
   /** Runs the stream and returns all elements.
     * {{{
     * val users: Task[List[User]] = Stream.emits(ids).evalMap(load).toList

@@ -9,7 +9,7 @@ import weir.fiber.*
 import weir.group.{ErrorHandler, Failures}
 import weir.std.Cache
 import weir.task.*
-import weir.macros.Movable
+import weir.macros.{Missing, Movable}
 
 /** A description of work that returns an `A`, fails with a `Throwable`, or is cancelled.
   *
@@ -500,6 +500,12 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     RunAsync.toCompletionStage(this, runtime)
 
 object Task extends TaskCollections:
+
+  /** Is no instance. The compiler names it where one of a type class of Cats or Cats Effect is
+    * missing: add `weir-cats` and `import weir.interop.cats.given`.
+    */
+  transparent inline given `with weir-cats: import weir.interop.cats.given`[F[_[_]]]: F[Task] =
+    ${ Missing.none[F[Task]] }
 
   /** Returns `value`. */
   def pure[A](value: A): Task[A] = Pure(value)
