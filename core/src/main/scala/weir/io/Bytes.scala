@@ -2,11 +2,12 @@ package weir.io
 
 import java.security.MessageDigest
 import java.util.zip.Deflater
-import weir.stream.{DeflateBytes, GunzipBytes, InflateBytes, TranscodeStage}
+import weir.stream.{DeflateBytes, FrameBytes, GunzipBytes, InflateBytes}
+import weir.stream.{TranscodeStage, UnframeBytes}
 import weir.{Stream, Task}
 
-/** Compression and hashes of bytes, as functions from stream to stream. The blocks of the input may
-  * be cut anywhere; those of the result are cut at other places.
+/** Compression, frames and hashes of bytes, as functions from stream to stream. The blocks of the
+  * input may be cut anywhere; those of the result are cut at other places.
   * {{{
   * val packed: Stream[Array[Byte]] = Bytes.gzip()(Stream.fromPath(path))
   * }}}
@@ -64,6 +65,45 @@ object Bytes:
     level >= -1 && level <= 9,
     s"Bytes.$name: the level was $level. It must be 0 to 9, or -1 for the JDK's choice."
   )
+
+  /** Puts the length of each block before it, as a number of `lengthBytes` bytes, the highest byte
+    * first: so each block is a frame that `unframed` emits again as it was, empty ones too.
+    *
+    * **Fails** with an `IOException` at a block of more than `limitBytes` bytes.
+    * {{{
+    * val sent = Stream("one", "two").map(_.getBytes).through(Bytes.framed(limitBytes = 8192))
+    * }}}
+    */
+  def framed(limitBytes: Int, lengthBytes: Int = 4): Stream[Array[Byte]] => Stream[Array[Byte]] =
+    checkFrames("framed", limitBytes, lengthBytes)
+    TranscodeStage.stream(_, () => FrameBytes(limitBytes, lengthBytes))
+
+  /** Emits the content of each frame: see `framed`. The blocks of the input may be cut anywhere.
+    * Allocates the room for a frame when it has read the length.
+    *
+    * **Fails** with an `IOException` at a frame of more than `limitBytes` bytes, before it has read
+    * it, and with an `EOFException` if the input ends within a frame. The frames before that are
+    * emitted first.
+    * {{{
+    * def messages(connection: Tcp.Connection): Stream[String] =
+    *   connection.bytes().through(Bytes.unframed(limitBytes = 8192)).map(String(_))
+    * }}}
+    */
+  def unframed(limitBytes: Int, lengthBytes: Int = 4): Stream[Array[Byte]] => Stream[Array[Byte]] =
+    checkFrames("unframed", limitBytes, lengthBytes)
+    TranscodeStage.stream(_, () => UnframeBytes(limitBytes, lengthBytes))
+
+  private def checkFrames(name: String, limitBytes: Int, lengthBytes: Int): Unit =
+    require(
+      lengthBytes >= 1 && lengthBytes <= 4,
+      s"Bytes.$name: lengthBytes was $lengthBytes. It must be 1 to 4."
+    )
+    val longest = if lengthBytes == 4 then Int.MaxValue else (1 << (8 * lengthBytes)) - 1
+    require(
+      limitBytes >= 1 && limitBytes <= longest,
+      s"Bytes.$name: limitBytes was $limitBytes. It must be 1 to $longest, the largest number " +
+        s"that a length of $lengthBytes bytes holds."
+    )
 
   /** Returns the digest of all bytes of `bytes`. `algorithm` is a name that the JDK knows, such as
     * `SHA-256`. **Fails** with a `NoSuchAlgorithmException` if the JDK does not know it.

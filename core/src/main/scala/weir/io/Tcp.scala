@@ -3,8 +3,9 @@ package weir.io
 import java.io.IOException
 import java.net.{InetAddress, InetSocketAddress, ServerSocket, Socket, SocketException}
 import java.util.concurrent.ConcurrentHashMap
+import javax.net.ssl.{SSLContext, SSLParameters}
 import scala.concurrent.duration.{DurationInt, FiniteDuration}
-import weir.stream.{BlockSource, ByteInput, Pull}
+import weir.stream.{BlockSource, ByteInput, Pull, TlsSockets}
 import weir.{Outcome, Poll, Resource, Stream, Task}
 
 /** TCP connections: those that others open to this process, and those that this process opens. */
@@ -22,21 +23,48 @@ object Tcp:
     * }}}
     */
   def connect(host: String, port: Int): Resource[Connection] = Resource
-    .makeFull(poll => addressOf(poll, host).flatMap(connectTo(poll, _, port)))((connection, _) =>
-      connection.close
+    .makeFull(poll => connectTo(poll, host, port).map(Connection(_)))((c, _) => c.close)
+
+  /** As `connect`, with TLS: what is sent is encrypted, and the server has to have a certificate
+    * for `host` that `context` trusts. `change` may set more parameters, such as those of ALPN.
+    *
+    * An end of the connection that is not announced by TLS, as when somebody cuts it, is an end as
+    * any other: a protocol whose messages show their end, such as `Bytes.unframed`, notices it.
+    *
+    * **Waits** for the handshake too. **Fails** with an `SSLHandshakeException` if that fails, as
+    * it does with another certificate.
+    * {{{
+    * val secret: Task[Unit] =
+    *   Tcp.connectTls("localhost", 853).use(connection => connection.write("hello\n".getBytes))
+    * }}}
+    */
+  def connectTls(
+      host: String,
+      port: Int,
+      context: => SSLContext = SSLContext.getDefault,
+      change: SSLParameters => Unit = _ => ()
+  ): Resource[Connection] =
+    Resource.makeFull(poll =>
+      connectTo(poll, host, port).flatMap { socket =>
+        val handshake = Task.delay(TlsSockets.client(socket, host, port, context, change))
+        closedUnless(poll(handshake.cancelable(Task(socket.close()))), socket)
+          .map(Connection(socket, _))
+      }
+    )((connection, _) => connection.close)
+
+  private def connectTo(poll: Poll, host: String, port: Int): Task[Socket] =
+    addressOf(poll, host).flatMap(address =>
+      Task(Socket()).flatMap { socket =>
+        val connecting = Task.delay(socket.connect(InetSocketAddress(address, port)))
+        closedUnless(poll(connecting.cancelable(Task(socket.close()))), socket).as(socket)
+      }
     )
 
-  private def connectTo(poll: Poll, address: InetAddress, port: Int): Task[Connection] =
-    Task(Socket()).flatMap { socket =>
-      val close = Task(socket.close())
-      val connecting = Task.delay(socket.connect(InetSocketAddress(address, port)))
-      poll(connecting.cancelable(close))
-        .guaranteeCase {
-          case Outcome.Succeeded(_) => Task.unit
-          case _ => close
-        }
-        .map(_ => Connection(socket))
-    }
+  /** Runs `task`, and closes `socket` unless it succeeds. */
+  private def closedUnless[A](task: Task[A], socket: Socket): Task[A] = task.guaranteeCase {
+    case Outcome.Succeeded(_) => Task.unit
+    case _ => Task(socket.close())
+  }
 
   /** Looks up `host`. The lookup is native code, which waits for name servers and which nothing
     * ends.
@@ -57,8 +85,36 @@ object Tcp:
       .makeFull(addressOf(_, host))((_, _) => Task.unit)
       .flatMap(address => listenOn(ServerSocket(port, backlog, address)))
 
-  private[weir] def listenOn(socket: => ServerSocket): Resource[Server] =
-    Resource.make(Task(Server(socket)))(server => Task(server.closeAll()))
+  /** As `listen`, with TLS: `context` has the certificate of this server and its key. `change` may
+    * set more parameters, such as `setNeedClientAuth`.
+    *
+    * The handshake is a part of the first read or write of a connection. So a client that does not
+    * speak TLS, or does not trust the certificate, fails what `handle` does with that connection,
+    * and holds up no other one. Limit its time there.
+    * {{{
+    * def echo(context: javax.net.ssl.SSLContext) = Tcp.listenTls(8443, context).use(
+    *   _.serve(limit = 1000)(c => c.writeAll(c.bytes()).timeout(1.minute).attempt)
+    * )
+    * }}}
+    */
+  def listenTls(
+      port: Int,
+      context: SSLContext,
+      host: String = "localhost",
+      backlog: Int = 50,
+      change: SSLParameters => Unit = _ => ()
+  ): Resource[Server] =
+    Resource
+      .makeFull(addressOf(_, host))((_, _) => Task.unit)
+      .flatMap(address =>
+        listenOn(ServerSocket(port, backlog, address), TlsSockets.server(_, context, change))
+      )
+
+  private[weir] def listenOn(
+      socket: => ServerSocket,
+      secured: Socket => Socket = identity
+  ): Resource[Server] =
+    Resource.make(Task(Server(socket, secured)))(server => Task(server.closeAll()))
 
   /** A listening socket.
     *
@@ -67,7 +123,7 @@ object Tcp:
     *     which misses it. `closeAll` closes the socket first, and `accept` checks for that after it
     *     has added the connection. So one of the two closes the connection.
     */
-  final class Server private[Tcp] (socket: ServerSocket):
+  final class Server private[Tcp] (socket: ServerSocket, secured: Socket => Socket):
     private val open = ConcurrentHashMap.newKeySet[Socket]()
 
     /** The port that it listens at. */
@@ -123,7 +179,7 @@ object Tcp:
       if socket.isClosed then
         accepted.close()
         throw SocketException("Tcp.Server: the server was closed while it accepted a connection.")
-      Resource.make(Task(Connection(accepted)))(connection =>
+      Resource.make(Task(Connection(accepted, secured(accepted))))(connection =>
         Task(open.remove(accepted)).flatMap(_ => connection.close)
       )
 
@@ -133,7 +189,11 @@ object Tcp:
     private[weir] def openConnections: Int = open.size
 
   /** A connection. One fiber may read from it while another writes to it. */
-  final class Connection private[Tcp] (socket: Socket):
+  final class Connection private[Tcp] (socket: Socket, secured: Socket):
+    // `secured` is the layer of TLS over `socket`, or `socket` itself. A cancel closes `socket`,
+    // since the close of a layer may wait for the other side.
+
+    private[Tcp] def this(socket: Socket) = this(socket, socket)
 
     /** Returns the address of the other side. */
     def remote: InetSocketAddress = socket.getRemoteSocketAddress.asInstanceOf[InetSocketAddress]
@@ -153,7 +213,7 @@ object Tcp:
         blockBytes >= 1,
         s"Tcp.Connection.bytes: the size of a block was $blockBytes. It must be at least 1."
       )
-      BlockSource.stream(ByteInput.ofSocket(socket), blockBytes)
+      BlockSource.stream(ByteInput.ofSocket(secured, cut), blockBytes)
 
     /** Sends all of `block`. **Waits** while the other side does not read. **Cancelled** meanwhile:
       * closes the connection. **Fails** with an `IOException`.
@@ -162,7 +222,7 @@ object Tcp:
       * }}}
       */
     def write(block: Array[Byte]): Task[Unit] =
-      Task.delay(socket.getOutputStream.write(block)).cancelable(close)
+      Task.delay(secured.getOutputStream.write(block)).cancelable(cut)
 
     /** As `write`, for all of `blocks`.
       * {{{
@@ -172,16 +232,30 @@ object Tcp:
       */
     def writeAll(blocks: Stream[Array[Byte]]): Task[Unit] = blocks.evalMap(write).drain
 
-    /** Tells the other side that nothing more will be sent. The connection can still be read from.
+    /** Tells the other side that nothing more will be sent. The connection can still be read from;
+      * with TLS, only from version 1.3 on.
       * {{{
       * def answer(connection: Tcp.Connection): Task[String] =
       *   connection.write("count\n".getBytes) >> connection.endOfOutput >>
       *     connection.bytes().through(Text.utf8Decode).mkString()
       * }}}
       */
-    def endOfOutput: Task[Unit] = Task(socket.shutdownOutput())
+    def endOfOutput: Task[Unit] =
+      Task.delay(TlsSockets.shutdownOutput(secured)).cancelable(cut)
 
-    private[Tcp] def close: Task[Unit] = Task(socket.close())
+    private def cut: Task[Unit] = Task(socket.close())
 
+    /** Closes the connection. A layer of TLS tells the other side, which must read that in time. */
+    private[Tcp] def close: Task[Unit] =
+      if secured eq socket then cut
+      else
+        Task
+          .delay(secured.close())
+          .cancelable(cut)
+          .timeoutTo(longestGoodbye, Task.unit)
+          .attempt
+          .andThen(cut)
+
+  private val longestGoodbye = 1.second
   private val firstPause = 10.millis
   private val longestPause = 1.second

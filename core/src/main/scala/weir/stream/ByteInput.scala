@@ -33,11 +33,12 @@ private[weir] object ByteInput:
       ChannelInput(stream.asInstanceOf[FileInputStream].getChannel)
     else StreamInput(stream)
 
-  /** Returns the input of a socket. The end of the stream leaves the socket open. */
-  def ofSocket(socket: Socket): ByteInput = new ByteInput:
+  /** Returns the input of a socket. A cancel of a read runs `cut`. The end of the stream leaves the
+    * socket open.
+    */
+  def ofSocket(socket: Socket, cut: Task[Unit]): ByteInput = new ByteInput:
     private val input = socket.getInputStream
-    def read(block: Array[Byte]): Task[Int] =
-      Task.delay(input.read(block)).cancelable(Task(socket.close()))
+    def read(block: Array[Byte]): Task[Int] = Task.delay(input.read(block)).cancelable(cut)
     def close(): Unit = ()
 
   /** Returns an input for the output of a process. A read may wait until all processes that hold

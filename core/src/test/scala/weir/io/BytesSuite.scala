@@ -49,6 +49,65 @@ class BytesSuite extends munit.ScalaCheckSuite, StreamTests:
     }
   }
 
+  property("unframed emits the blocks that framed got, cut anywhere") {
+    val blocks = Gen.listOf(Gen.choose(0, 300).map(n => Random(n).nextBytes(n)))
+    forAll(blocks, Gen.choose(1, 700), Gen.choose(2, 4)) { (blocks, size, lengthBytes) =>
+      val bytes = all(Stream.fromIterable(blocks).through(Bytes.framed(300, lengthBytes)))
+      val found = cut(bytes, size).through(Bytes.unframed(300, lengthBytes)).toList.runSync()
+      assertEquals(found.map(_.toList), blocks.map(_.toList))
+      assertEquals(bytes.length, blocks.map(_.length + lengthBytes).sum)
+    }
+  }
+
+  test("the length of a frame begins with its highest byte"):
+    val block = new Array[Byte](0x010203)
+    val bytes = all(Stream(block).through(Bytes.framed(limitBytes = 0x010203)))
+    assertEquals(bytes.take(4).toList, List[Byte](0, 1, 2, 3))
+
+  test("unframed of truncated input fails after the frames that are whole, at each byte"):
+    val whole = all(Stream("one", "", "three").map(_.getBytes).through(Bytes.framed(9, 2)))
+    val ends = List(0, 5, 7, 14) // of the frames
+    for length <- 0 to whole.length; size <- List(1, 3, 100) do
+      val (frames, result) = emitted(cut(whole.take(length), size).through(Bytes.unframed(9, 2)))
+      val count = ends.count(end => end > 0 && end <= length)
+      assertEquals(frames.map(String(_)), List("one", "", "three").take(count))
+      result match
+        case Right(()) => assert(ends.contains(length), s"$length")
+        case Left(error: EOFException) =>
+          assert(!ends.contains(length), s"$length")
+          assert(error.getMessage.contains(s"frame ${count + 1}: "), error.getMessage)
+        case Left(error) => throw error
+
+  test("a frame above the limit fails before it is read, and before it is written"):
+    val bytes = Array[Byte](0, 1, 7, 0xff.toByte, 0xff.toByte, 0xff.toByte, 0xff.toByte)
+    val tooLong = Stream(bytes.take(3), bytes.drop(3)).through(Bytes.unframed(6, 1))
+    val (frames, result) = emitted(tooLong)
+    assertEquals(frames.map(_.toList), List(Nil, List[Byte](7)))
+    assertEquals(
+      result.left.map(_.getMessage),
+      Left("Bytes.unframed: frame 3 has 255 bytes, which is more than 6, the limit.")
+    )
+    val error = intercept[IOException](
+      Stream(bytes.drop(3)).through(Bytes.unframed(100)).drain.runSync()
+    )
+    assert(error.getMessage.contains(s"has ${0xffffffffL} bytes"), error.getMessage)
+    val written = emitted(Stream("a", "bb").map(_.getBytes).through(Bytes.framed(1)))
+    assertEquals(written._1.map(_.toList), List(List[Byte](0, 0, 0, 1, 97)))
+    assert(written._2.left.exists(_.getMessage.startsWith("Bytes.framed: block 2 has 2 bytes")))
+
+  test("limits that a length cannot hold are refused"):
+    for make <- List(Bytes.framed, Bytes.unframed) do
+      for (limit, lengthBytes) <- List((0, 4), (256, 1), (65_536, 2), (1, 0), (1, 5)) do
+        intercept[IllegalArgumentException](make(limit, lengthBytes)): Unit
+      make(255, 1): Unit
+      make(Int.MaxValue, 4): Unit
+
+  /** The elements of a stream up to its end, and that end. */
+  private def emitted[A](stream: Stream[A]): (List[A], Either[Throwable, Unit]) =
+    val seen = List.newBuilder[A]
+    val end = stream.map(a => seen += a).drain.attempt.runSync()
+    (seen.result(), end)
+
   test("gunzip of several members, some empty, cut at each byte, with zeros after them"):
     val members = List("one", "", "three").map(s => gzipped(s.getBytes)).toArray.flatten
     for zeros <- List(0, 1, 600); size <- List(1, 2, 5, 1000) do

@@ -1,0 +1,195 @@
+package weir
+package io
+
+import java.io.{FileInputStream, IOException}
+import java.net.Socket
+import java.nio.file.{Files, Path}
+import java.security.KeyStore
+import java.util.concurrent.TimeoutException
+import javax.net.ssl.{KeyManagerFactory, SSLContext, SSLHandshakeException, TrustManagerFactory}
+import scala.concurrent.duration.*
+
+/** TLS, with certificates that the JDK's keytool signs. */
+class TlsSuite extends StreamTests:
+  import TlsSuite.*
+
+  private val echo: Tcp.Connection => Task[Any] = c => c.writeAll(c.bytes(7)).attempt
+
+  private def client(server: Tcp.Server, context: SSLContext = local, host: String = "localhost") =
+    Tcp.connectTls(host, server.port, context)
+
+  /** Runs a server that answers with what it gets. */
+  private val echoing: Resource[Tcp.Server] =
+    Tcp.listenTls(0, local).flatMap(server => server.serve(9)(echo).background.map(_ => server))
+
+  private def echoed(connection: Tcp.Connection, text: String): Task[String] =
+    connection
+      .write(text.getBytes)
+      .andThen(connection.endOfOutput)
+      .both(Text.utf8Decode(connection.bytes()).mkString())
+      .map(_._2)
+
+  test("what is sent comes back, over several connections, after the end of the output too"):
+    val sent = "hello " * 20_000
+    val all =
+      echoing.use(server => Task.parTraverse(1 to 5)(_ => client(server).use(echoed(_, sent))))
+    assertEquals(all.runSync().toList, List.fill(5)(sent))
+
+  test("what is sent is encrypted"):
+    val seen = Tcp.listen(0).use { server =>
+      val talk = Tcp.connectTls("localhost", server.port, local).use(_.write("secret".getBytes))
+      val hello = server.connections
+        .take(1)
+        .flatMap(Stream.resource(_))
+        .flatMap(_.bytes())
+        .take(1)
+        .toList
+      talk.attempt.background.use(_ => hello)
+    }
+    assertEquals(seen.runSync().head.take(2).toList, List[Byte](22, 3)) // a handshake of TLS
+
+  test("a certificate that the context does not trust is one clear error; the server goes on"):
+    val result = echoing.use { server =>
+      val refused = client(server, stranger).use(echoed(_, "a")).attempt
+      refused.both(client(server).use(echoed(_, "b")))
+    }
+    val (refused, answered) = result.runSync()
+    assertEquals(answered, "b")
+    refused match
+      case Left(error: SSLHandshakeException) =>
+        val message = error.getMessage
+        assert(message.startsWith("Tcp.connectTls: localhost:"), message)
+        assert(message.contains(": the certificate of the server is not one that"), message)
+        assert(message.endsWith("pass a context that trusts it."), message)
+      case other => fail(s"$other")
+
+  test("a certificate for another name is refused"):
+    val result =
+      echoing.use(server => client(server, local, "127.0.0.1").use(echoed(_, "a")).attempt)
+    val message = result.runSync().swap.map(_.getMessage).getOrElse("")
+    assert(message.contains("not one that the context trusts for that name"), message)
+
+  test("a client that speaks no TLS fails its handler alone"):
+    val result = echoing.use { server =>
+      Tcp.connect("localhost", server.port).use(echoed(_, "GET / HTTP/1.1\r\n\r\n" * 9)).attempt >>
+        client(server).use(echoed(_, "b"))
+    }
+    assertEquals(result.runSync(), "b")
+
+  test("a server that speaks no TLS is one clear error"):
+    val result = Tcp.listen(0).use { server =>
+      server
+        .serve(1)(_.write(("220 mail\r\n" * 99).getBytes))
+        .background
+        .use(_ => client(server).use(_ => Task.unit).attempt)
+    }
+    assert(result.runSync().left.exists(_.isInstanceOf[IOException]))
+
+  test("a client without a certificate is refused by a server that asks for one"):
+    def answer(context: SSLContext) = Tcp
+      .listenTls(0, local, change = _.setNeedClientAuth(true))
+      .use(server =>
+        server
+          .serve(1)(echo)
+          .background
+          .use(_ => client(server, context).use(echoed(_, "a")).attempt)
+      )
+    assertEquals(answer(local).runSync(), Right("a"))
+    assert(answer(trusting).runSync().left.exists(_.isInstanceOf[IOException]))
+
+  test("a cancel ends a handshake that waits, a read, and a write"):
+    val silent =
+      Tcp.listen(0).use(server => client(server).use(_ => Task.unit).timeout(50.millis).attempt)
+    val read = echoing.use(server => client(server).use(_.bytes().drain.timeout(50.millis)).attempt)
+    val write = Tcp
+      .listenTls(0, local)
+      .use { server =>
+        val reading = server.connections.take(1).flatMap(Stream.resource(_))
+        val held = reading.evalMap(_.bytes().take(1).drain >> Task.never).drain
+        val large = Stream.constant(new Array[Byte](1 << 20))
+        held.background.use(_ => client(server).use(_.writeAll(large).timeout(500.millis)).attempt)
+      }
+    for ended <- List(silent, read, write) do
+      ended.timeout(20.seconds).runSync() match
+        case Left(_: TimeoutException) => ()
+        case other => fail(s"$other")
+
+  test("a release does not wait for a side that does not read"):
+    val released = Tcp.listenTls(0, local).use { server =>
+      val held = server.connections
+        .take(1)
+        .flatMap(Stream.resource(_))
+        .evalMap(_.bytes().take(1).drain >> Task.never)
+        .drain
+      held.background.use { _ =>
+        client(server).use { connection =>
+          val large = Stream.constant(new Array[Byte](1 << 20))
+          connection
+            .writeAll(large)
+            .attempt
+            .start
+            .flatMap(fiber => Task.sleep(300.millis).as(fiber))
+        }
+      }
+    }
+    assert(released.timeout(20.seconds).flatMap(_.joinOrFail).runSync().isLeft)
+
+  test("the release of a server ends its connections"):
+    val use = Tcp.listenTls(0, local).use { server =>
+      val socket = Socket("localhost", server.port)
+      server.connections.take(1).drain.as(socket)
+    }
+    val socket = use.runSync()
+    socket.setSoTimeout(10_000)
+    assertEquals(socket.getInputStream.read(), -1)
+    socket.close()
+
+private object TlsSuite:
+  private val password = "changeit".toCharArray
+
+  /** For `localhost`, and trusts itself. */
+  lazy val local: SSLContext = context(keys(store), trust(store))
+
+  /** Trusts that certificate, and has none. */
+  lazy val trusting: SSLContext = context(null, trust(store))
+
+  /** Trusts another certificate. */
+  lazy val stranger: SSLContext = context(null, trust(keyStore()))
+
+  private lazy val store = keyStore()
+
+  private def context(
+      keys: Array[javax.net.ssl.KeyManager] | Null,
+      trust: Array[javax.net.ssl.TrustManager]
+  ): SSLContext =
+    val made = SSLContext.getInstance("TLS")
+    made.init(keys, trust, null)
+    made
+
+  private def keys(store: KeyStore) =
+    val factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm)
+    factory.init(store, password)
+    factory.getKeyManagers
+
+  private def trust(store: KeyStore) =
+    val factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm)
+    factory.init(store)
+    factory.getTrustManagers
+
+  /** Returns a store with a key and a certificate for `localhost`, which the key signs. */
+  private def keyStore(): KeyStore =
+    val file = Files.createTempDirectory("weir-tls").resolve("keys.p12")
+    val tool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString
+    val process = ProcessBuilder(
+      (s"$tool -genkeypair -alias local -keyalg EC -dname CN=localhost -ext SAN=DNS:localhost " +
+        s"-validity 2 -storetype PKCS12 -storepass ${String(password)} -keystore $file").split(' ')*
+    ).redirectErrorStream(true).start()
+    val output = String(process.getInputStream.readAllBytes())
+    assert(process.waitFor() == 0, output)
+    val store = KeyStore.getInstance("PKCS12")
+    val in = FileInputStream(file.toFile)
+    try store.load(in, password)
+    finally in.close()
+    // A certificate that is trusted stands by itself, without a key.
+    store.setCertificateEntry("trusted", store.getCertificate("local"))
+    store
