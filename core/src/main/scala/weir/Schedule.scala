@@ -1,5 +1,6 @@
 package weir
 
+import java.time.Instant
 import java.util.SplittableRandom
 import java.util.concurrent.ThreadLocalRandom
 import java.util.random.RandomGenerator
@@ -80,7 +81,7 @@ abstract class Schedule[-A] private[weir] ():
   /** As this one, but draws its jitter from `seed`: the waits are the same in each run, for tests.
     */
   final def seeded(seed: Long): Schedule[A] =
-    Schedule.of(start => begin(ScheduleStart(start.nanos, SplittableRandom(seed))))
+    Schedule.of(start => begin(ScheduleStart(start.nanos, SplittableRandom(seed), start.realTime)))
 
   /** As this one, but changes each wait to the result of `f` for it. */
   final def mapDelay(f: FiniteDuration => FiniteDuration): Schedule[A] =
@@ -115,7 +116,7 @@ abstract class Schedule[-A] private[weir] ():
 
   /** Follows this schedule, and `that` one when this one stops. */
   final def andThen[B <: A](that: Schedule[B]): Schedule[B] =
-    Schedule.of(start => AndThenRun(begin(start), that, start.random))
+    Schedule.of(start => AndThenRun(begin(start), that, start))
 
 object Schedule:
   private def of[A](make: ScheduleStart => ScheduleRun[A]): Schedule[A] = new Schedule[A]:
@@ -155,6 +156,20 @@ object Schedule:
   def fibonacci(one: FiniteDuration): Schedule[Any] =
     val nanos = positive("fibonacci", "first delay", one)
     of(_ => FibonacciRun(nanos))
+
+  /** Repeats at the moments of the time of day that `following` returns: it is called with the
+    * present after each run, and returns the next moment after that, or `None` to stop. Moments
+    * that have passed during a run are not made up for. A wait is not changed by a change of the
+    * system's clock during the wait.
+    *
+    * `weir-cron` makes schedules of the five fields of cron.
+    * {{{
+    * val hour = java.time.temporal.ChronoUnit.HOURS
+    * val eachHour = Schedule.at(now => Some(now.truncatedTo(hour).plusSeconds(3600)))
+    * }}}
+    */
+  def at(following: Instant => Option[Instant]): Schedule[Any] =
+    of(start => AtRun(start.realTime, following))
 
   private def positive(name: String, what: String, duration: FiniteDuration): Long =
     require(

@@ -221,7 +221,7 @@ private[weir] transparent trait StreamCombinations[+A]:
         )
     )
     Stream
-      .eval(nanoTime.map(now => schedule.begin(ScheduleStart(now, Schedule.Random))))
+      .eval(Task.onRuntime(runtime => schedule.begin(ScheduleStart.now(runtime.timers))))
       .flatMap(again)
 
   /** Emits the same elements, and runs `finalizer` once when the stream is over, however it ends.

@@ -292,7 +292,7 @@ private[weir] transparent trait StreamInputs:
     */
   def fromSchedule(schedule: Schedule[Unit]): Stream[Unit] =
     val nanoTime = Task.onRuntime(_.timers.nanoTime)
-    val begun = nanoTime.map(now => schedule.begin(ScheduleStart(now, Schedule.Random)))
+    val begun = Task.onRuntime(runtime => schedule.begin(ScheduleStart.now(runtime.timers)))
     Stream
       .eval(begun)
       .flatMap(run =>

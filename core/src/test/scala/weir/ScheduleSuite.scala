@@ -1,5 +1,6 @@
 package weir
 
+import java.time.Instant
 import java.util.SplittableRandom
 import scala.compiletime.testing.typeCheckErrors
 import scala.concurrent.duration.*
@@ -13,12 +14,15 @@ class ScheduleSuite extends munit.FunSuite:
       schedule: Schedule[Any]
   ): List[Long] = waitsOf(List.fill(count)(()), took, seed)(schedule)
 
+  private def start(nanos: Long, seed: Long) =
+    ScheduleStart(nanos, SplittableRandom(seed), () => Instant.EPOCH)
+
   private def waitsOf[A](inputs: List[A], took: FiniteDuration = 0.millis, seed: Long = 5)(
       schedule: Schedule[A]
   ): List[Long] =
     // The clock overflows on the way.
     var now = Long.MaxValue - 12.millis.toNanos
-    val run = schedule.begin(ScheduleStart(now, SplittableRandom(seed)))
+    val run = schedule.begin(start(now, seed))
     inputs.iterator
       .map { input =>
         now += took.toNanos
@@ -42,7 +46,7 @@ class ScheduleSuite extends munit.FunSuite:
   ):
     assertEquals(waits(4, took = 15.millis)(Schedule.fixed(10.millis)), List(0L, 0L, 0L, 0L))
     var now = Long.MaxValue - 12.millis.toNanos // it overflows in the first run
-    val run = Schedule.fixed(10.millis).begin(ScheduleStart(now, SplittableRandom(1)))
+    val run = Schedule.fixed(10.millis).begin(start(now, 1))
     val waited = List(35, 1, 1, 10, 1).map { took =>
       now += took.millis.toNanos
       val delay = run.next((), now)
@@ -54,15 +58,38 @@ class ScheduleSuite extends munit.FunSuite:
   test("exponential doubles, or grows by its factor, and never overflows"):
     assertEquals(waits(5)(Schedule.exponential(10.millis)), List(10L, 20L, 40L, 80L, 160L))
     assertEquals(waits(4)(Schedule.exponential(10.millis, 3)), List(10L, 30L, 90L, 270L))
-    val run = Schedule.exponential(1.second).begin(ScheduleStart(0, SplittableRandom(1)))
+    val run = Schedule.exponential(1.second).begin(start(0, 1))
     val many = List.fill(2000)(run.next((), 0))
     assert(many.zip(many.tail).forall(_ <= _) && many.last == ScheduleRun.longest)
 
   test("fibonacci adds the two before, and never overflows"):
     assertEquals(waits(7)(Schedule.fibonacci(10.millis)), List(10L, 10L, 20L, 30L, 50L, 80L, 130L))
-    val run = Schedule.fibonacci(1.second).begin(ScheduleStart(0, SplittableRandom(1)))
+    val run = Schedule.fibonacci(1.second).begin(start(0, 1))
     val many = List.fill(2000)(run.next((), 0))
     assert(many.zip(many.tail).forall(_ <= _) && many.last == ScheduleRun.longest)
+
+  test("at waits until the moments of the time of day; what a run has missed is left out"):
+    var time = Instant.ofEpochSecond(3)
+    val tens = Schedule.at(now =>
+      Option.when(now.getEpochSecond < 50)(
+        Instant.ofEpochSecond((now.getEpochSecond / 10 + 1) * 10)
+      )
+    )
+    val run = tens.begin(ScheduleStart(7, SplittableRandom(1), () => time))
+    // The times at which a run ends: in the third the timer has rung too early, the fourth has
+    // taken too long.
+    val waits = List(3000L, 12_000L, 19_500L, 41_000L).map { millis =>
+      time = Instant.ofEpochMilli(millis)
+      run.next((), 7) / 1_000_000
+    }
+    assertEquals(waits, List(7000L, 8000L, 10_500L, 9000L))
+    time = Instant.ofEpochSecond(50)
+    assertEquals(run.next((), 7), ScheduleRun.Stop)
+
+  test("at: a moment that has passed is no wait, one in a thousand years is the longest"):
+    for (at, wait) <- List(Instant.MIN -> 0L, Instant.MAX -> ScheduleRun.longest) do
+      val run = Schedule.at(_ => Some(at)).begin(start(0, 1))
+      assertEquals(run.next((), 0), wait)
 
   test("recurs and times stop after their count, forever does not"):
     for count <- List(0, 1, 2, 5) do
@@ -75,7 +102,7 @@ class ScheduleSuite extends munit.FunSuite:
     assertEquals(waits(9, took = 99.millis)(schedule), List(10L, 20L, 40L))
     assertEquals(waits(9, took = 100.millis)(schedule), List.fill(9)(10L))
     var now = Long.MaxValue - 12.millis.toNanos // it overflows on the way
-    val run = schedule.begin(ScheduleStart(now, SplittableRandom(1)))
+    val run = schedule.begin(start(now, 1))
     val waited = List(1, 1, 100, 1, 99, 250, 1, 1, 1).map { took =>
       now += took.millis.toNanos
       val delay = run.next((), now)

@@ -7,8 +7,7 @@ import weir.{Schedule, Task}
 private[weir] final class Repeat[A](source: Task[A], schedule: Schedule[A])
     extends Suspend[Task[A]]:
   def begin(fiber: TaskFiber): Any =
-    val nanos = fiber.runtime.timers.nanoTime
-    RepeatRun(source, schedule.begin(ScheduleStart(nanos, Schedule.Random))).again
+    RepeatRun(source, schedule.begin(ScheduleStart.now(fiber.runtime.timers))).again
 
 /** One use of a `Repeat`, with the same nodes for each run: the stack is as high after a million
   * runs as after one.

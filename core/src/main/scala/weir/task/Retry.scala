@@ -9,8 +9,7 @@ import weir.{Schedule, Task}
 private[weir] final class Retry[A](source: Task[A], schedule: Schedule[Throwable])
     extends Suspend[Task[A]]:
   def begin(fiber: TaskFiber): Any =
-    val nanos = fiber.runtime.timers.nanoTime
-    RetryRun(source, schedule.begin(ScheduleStart(nanos, Schedule.Random))).again
+    RetryRun(source, schedule.begin(ScheduleStart.now(fiber.runtime.timers))).again
 
 /** One use of a `Retry`, with the same two nodes for each attempt: the stack is as high after a
   * million attempts as after one.

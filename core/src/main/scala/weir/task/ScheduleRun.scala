@@ -1,10 +1,12 @@
 package weir.task
 
+import java.time.{Duration, Instant}
 import java.util.concurrent.atomic.LongAdder
 import java.util.random.RandomGenerator
 import scala.concurrent.duration.{DurationLong, FiniteDuration}
 import weir.Schedule
 import weir.metrics.{Metric, NamedMetrics}
+import weir.runtime.Timers
 
 /** A run of a schedule: it is asked again and again how long to wait, in nanoseconds, or to stop.
   * It belongs to one fiber.
@@ -22,8 +24,21 @@ private[weir] object ScheduleRun:
   /** The longest wait. It is short enough for a sum of two not to overflow. */
   final val longest = 1L << 61
 
-/** The start of a schedule: the time on the timers' clock, and the source of its jitter. */
-private[weir] final class ScheduleStart(val nanos: Long, val random: RandomGenerator)
+/** The start of a schedule: the time on the timers' clock, the source of its jitter, and the time
+  * of day.
+  */
+private[weir] final class ScheduleStart(
+    val nanos: Long,
+    val random: RandomGenerator,
+    val realTime: () => Instant
+):
+  /** Returns the same start, but at `nanos`. */
+  def at(nanos: Long): ScheduleStart = ScheduleStart(nanos, random, realTime)
+
+private[weir] object ScheduleStart:
+  /** Returns the start of a schedule now. */
+  def now(timers: Timers): ScheduleStart =
+    ScheduleStart(timers.nanoTime, Schedule.Random, () => timers.realTime)
 
 // ---- sources ----
 
@@ -43,6 +58,27 @@ private[weir] final class FixedRun(startNanos: Long, interval: Long) extends Sch
     if nowNanos - due > 0 then
       due = nowNanos - (nowNanos - startNanos) % interval // the latest missed
     math.max(0, due - nowNanos)
+
+/** Due at moments of the time of day. A timer may ring before its moment by that clock, so a moment
+  * that was waited for is not waited for again.
+  */
+private[weir] final class AtRun(realTime: () => Instant, following: Instant => Option[Instant])
+    extends ScheduleRun[Any]:
+  private var latest = Instant.MIN
+  def next(input: Any, nowNanos: Long): Long =
+    val now = realTime()
+    following(if latest.isAfter(now) then latest else now) match
+      case None => ScheduleRun.Stop
+      case Some(due) =>
+        latest = due
+        val wait = Duration.between(now, due)
+        if wait.isNegative then 0
+        else if wait.toDays > AtRun.longestDays then ScheduleRun.longest
+        else wait.toNanos
+
+private[weir] object AtRun:
+  /** More days than these are more nanoseconds than a `Long` holds without care. */
+  private inline val longestDays = 20_000
 
 private[weir] final class ExponentialRun(base: Double, factor: Double) extends ScheduleRun[Any]:
   private var delay = base
@@ -93,8 +129,7 @@ private[weir] final class ResetRun[A](source: Schedule[A], start: ScheduleStart,
   private var run = source.begin(start)
   private var runningSince = start.nanos
   def next(input: A, nowNanos: Long): Long =
-    if nowNanos - runningSince >= afterNanos then
-      run = source.begin(ScheduleStart(nowNanos, start.random))
+    if nowNanos - runningSince >= afterNanos then run = source.begin(start.at(nowNanos))
     val delay = run.next(input, nowNanos)
     runningSince = nowNanos + delay
     delay
@@ -149,12 +184,12 @@ private[weir] final class OrRun[A](left: ScheduleRun[A], right: ScheduleRun[A])
 private[weir] final class AndThenRun[A](
     first: ScheduleRun[A],
     second: Schedule[A],
-    random: RandomGenerator
+    start: ScheduleStart
 ) extends ScheduleRun[A]:
   private var following: ScheduleRun[A] | Null = null
   def next(input: A, nowNanos: Long): Long =
     val delay = if following eq null then first.next(input, nowNanos) else ScheduleRun.Stop
     if delay >= 0 then delay
     else
-      if following eq null then following = second.begin(ScheduleStart(nowNanos, random))
+      if following eq null then following = second.begin(start.at(nowNanos))
       following.nn.next(input, nowNanos)
