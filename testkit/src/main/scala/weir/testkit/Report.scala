@@ -5,9 +5,16 @@ import weir.fiber.{FiberCore, TaskFiber}
 /** Describes the state of each fiber of a test that fails. */
 private[testkit] object Report:
 
-  def of(fibers: List[(Int, FiberCore)], test: FiberCore | Null): String =
+  /** Returns a line for each fiber. With `places`, lines of the user's code follow at which it
+    * waits: a story shows them by itself.
+    */
+  def of(
+      fibers: List[(Int, FiberCore)],
+      test: FiberCore | Null,
+      places: Boolean = true
+  ): String =
     val numbers = fibers.map((n, fiber) => (fiber, n)).toMap
-    fibers.take(most).map(line(_, _, test, numbers)).mkString("\n") +
+    fibers.take(most).map(line(_, _, test, numbers, places)).mkString("\n") +
       (if fibers.size > most then s"\n  and ${fibers.size - most} more" else "")
 
   private inline val most = 50
@@ -16,11 +23,18 @@ private[testkit] object Report:
       number: Int,
       fiber: FiberCore,
       test: FiberCore | Null,
-      numbers: Map[FiberCore, Int]
+      numbers: Map[FiberCore, Int],
+      places: Boolean
   ): String =
     val name = if fiber eq test then s"fiber $number (the test)" else s"fiber $number"
     val thread = fiber.runningOn
-    val place = if thread eq null then Nil else Rest.place(thread)
+    val place =
+      if thread ne null then Rest.place(thread)
+      else
+        fiber match
+          case task: TaskFiber if places && (task.suspendedIn ne null) =>
+            Place.ofWait(task).map(at => s"at $at")
+          case _ => Nil
     (s"  $name ${state(fiber, thread, numbers)}" :: place.map("      " + _)).mkString("\n")
 
   private def state(fiber: FiberCore, thread: Thread | Null, numbers: Map[FiberCore, Int]): String =

@@ -207,14 +207,17 @@ final class TestRuntime private (
 
 object TestRuntime:
   /** The error of a test that has not ended, and the reason. The message begins with the file and
-    * the line of the test.
+    * the line of the test, and names the lines at which the fibers wait. The stack trace has the
+    * lines of the test alone.
     */
-  final class Stuck(message: String) extends AssertionError(message)
+  final class Stuck(message: String) extends AssertionError(message):
+    setStackTrace(Place.ofUser(getStackTrace))
 
-  /** The error of a test that has left fibers behind. The message begins with the file and the line
-    * of the test.
+  /** The error of a test that has left fibers behind. The message and the stack trace are as those
+    * of `Stuck`.
     */
-  final class Leaked(message: String) extends AssertionError(message)
+  final class Leaked(message: String) extends AssertionError(message):
+    setStackTrace(Place.ofUser(getStackTrace))
 
   /** The error that `failEverywhere` makes plain code throw. */
   final class Injected private[testkit] () extends RuntimeException("injected by failEverywhere")

@@ -1,5 +1,6 @@
 package weir.testkit
 
+import java.nio.file.Path
 import java.util.concurrent.ExecutionException
 import scala.concurrent.{ExecutionContext, Future}
 import scala.util.Try
@@ -37,17 +38,25 @@ trait WeirFunSuite extends munit.FunSuite, TaskAssertions, ResourceFixtures:
         test.withBody(() =>
           test
             .body()
-            .transform(identity, located(_, test.location))(using ExecutionContext.parasitic)
+            .transform(identity, located(_, test))(using ExecutionContext.parasitic)
         )
     )
 
-  /** Returns `error` with the test's file and line in front of its message, as munit names them. A
-    * `Future` wraps an `Error` in an `ExecutionException`.
+  /** Returns `error` with the test's file and line in front of its message, as munit names them,
+    * and in its stack trace. A `Future` wraps an `Error` in an `ExecutionException`.
     */
-  private def located(error: Throwable, location: munit.Location): Throwable =
+  private def located(error: Throwable, test: Test): Throwable =
+    val location = test.location
     def message(of: Throwable) = s"${location.path}:${location.line}: ${of.getMessage}"
+    def begin =
+      val file = Path.of(location.path).getFileName.toString
+      StackTraceElement(getClass.getName, test.name, file, location.line)
+    def at(place: Throwable, of: Throwable) =
+      val users = of.getStackTrace.filter(Place.isUsers)
+      place.setStackTrace(if users.isEmpty then Array(begin) else users)
+      place
     error match
-      case box: ExecutionException if box.getCause ne null => located(box.getCause, location)
-      case stuck: TestRuntime.Stuck => TestRuntime.Stuck(message(stuck)).initCause(stuck)
-      case leaked: TestRuntime.Leaked => TestRuntime.Leaked(message(leaked)).initCause(leaked)
+      case box: ExecutionException if box.getCause ne null => located(box.getCause, test)
+      case stuck: TestRuntime.Stuck => at(TestRuntime.Stuck(message(stuck)), stuck)
+      case leaked: TestRuntime.Leaked => at(TestRuntime.Leaked(message(leaked)), leaked)
       case other => other

@@ -94,4 +94,18 @@ class StuckSuite extends munit.FunSuite:
     for (error, at) <- errors.zipWithIndex do
       val place = s"StuckSuite.scala:${here + 2 + at}: The test "
       assert(error.getMessage.startsWith(place), error.getMessage)
+      val frames = error.getStackTrace.toList
+      assertEquals(frames.head.getLineNumber, here + 2 + at)
+      assert(frames.forall(_.getClassName.startsWith(classOf[StuckSuite].getName)), frames)
     runtime.close()
+
+  test("a fiber that waits is named with the lines at which it does"):
+    val here = line()
+    val task = for
+      never <- Deferred[Int]
+      _ <- never.get.map(_ + 1).start
+      _ <- never.get.map(_ + 2)
+    yield ()
+    val error = intercept[TestRuntime.Stuck](TestRuntime.run(task))
+    for at <- List(3, 4) do
+      assert(error.getMessage.contains(s"StuckSuite.scala:${here + at})"), error.getMessage)

@@ -26,6 +26,11 @@ class WeirFunSuiteSuite extends WeirFunSuite:
       val suite = new WeirFunSuite:
         test("wrong")(task)
       val outcome = suite.munitTests().head.body().value.get
-      val message = outcome.failed.get.getCause.getMessage // a Future boxes an Error
+      val error = outcome.failed.get.getCause // a Future boxes an Error
       val place = s"WeirFunSuiteSuite.scala:${line + 3}: The test "
-      assert(message.contains(place), message)
+      assert(error.getMessage.contains(place), error.getMessage)
+      assertEquals(error.getCause, null)
+      assertEquals(
+        error.getStackTrace.toList.map(at => (at.getClassName, at.getFileName, at.getLineNumber)),
+        List((suite.getClass.getName, "WeirFunSuiteSuite.scala", line + 3))
+      )

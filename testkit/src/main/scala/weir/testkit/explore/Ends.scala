@@ -21,7 +21,8 @@ private[explore] object Ends:
       .filter((_, fiber) => (fiber.outcome eq null) && fiber.demand != Job.Never)
     val names = Names()
     strands.foreach(names.add)
-    def report = names.withNumbers(Report.of(alive, test)) + locks(strands, monitors)
+    def report =
+      names.withNumbers(Report.of(alive, test, places = false)) + locks(strands, monitors)
     test.outcome match
       case Outcome.Failed(error) => error
       case Outcome.Canceled => TestRuntime.Stuck("The test has cancelled itself.")
