@@ -169,7 +169,8 @@ private[weir] transparent trait StreamTimes[+A]:
     * }}}
     */
   final def timeout(total: FiniteDuration): Stream[A] =
-    val tooLate = Task.defer(Task.fail(TimeoutException(s"The stream did not end within $total.")))
+    val error = () => TimeoutException(s"The stream did not end within ${DurationText(total)}.")
+    val tooLate = Task.defer(Task.fail(error()))
     beside(Task.sleep(total).andThen(tooLate), ends = false)
 
   /** Emits the same elements. **Fails** with a `TimeoutException` if the consumer has waited for an

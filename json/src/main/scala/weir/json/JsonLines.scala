@@ -23,14 +23,14 @@ object JsonLines:
     * out.
     *
     * **Fails**, after the values before it, with an `IOException` that names the line: if it is no
-    * value of this type, or longer than `longestLine` characters.
+    * value of this type, or longer than `limitChars` characters.
     */
-  def decode[A](longestLine: Int = 16 * 1024 * 1024)(using
+  def decode[A](limitChars: Int = 16 * 1024 * 1024)(using
       codec: JsonValueCodec[A]
   ): Stream[Array[Byte]] => Stream[A] = bytes =>
     bytes
       .through(Text.utf8Decode)
-      .through(Text.linesOfAtMost(longestLine))
+      .through(Text.linesOfAtMost(limitChars))
       .zipWithIndex
       .filter((line, _) => !line.isBlank)
       .map((line, index) => value(line, index + 1))

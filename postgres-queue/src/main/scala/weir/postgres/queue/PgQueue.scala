@@ -4,6 +4,7 @@ import java.sql.Connection
 import java.time.Instant
 import scala.concurrent.duration.*
 
+import weir.io.Text
 import weir.{Resource, Stream, Task}
 import weir.postgres.queue.tables.{QueueAccess, QueueCalls, QueueTables}
 import weir.postgres.queue.worker.QueueWorker
@@ -245,8 +246,8 @@ final class PgQueue[A] private (
   def watched(every: FiniteDuration = 15.seconds): Resource[Unit] =
     require(
       every >= 1.second,
-      s"PgQueue.watched: every was $every. It must be at least 1 second: a count reads the whole " +
-        "table."
+      s"PgQueue.watched: every was ${Text.ofDuration(every)}. It must be at least 1 second: a " +
+        "count reads the whole table."
     )
     QueueFigures(this, tables.jobs, every).watched
 
@@ -267,8 +268,9 @@ final class PgQueue[A] private (
   private def checkLease(method: String, lease: FiniteDuration): Unit =
     require(
       lease >= PgQueue.shortestLease,
-      s"PgQueue.$method: the lease was $lease. It must be at least ${PgQueue.shortestLease}. " +
-        "Other workers wait that long for the jobs of a worker that has died."
+      s"PgQueue.$method: the lease was ${Text.ofDuration(lease)}. It must be at least " +
+        s"${Text.ofDuration(PgQueue.shortestLease)}. Other workers wait that long for the jobs " +
+        "of a worker that has died."
     )
 
 object PgQueue:

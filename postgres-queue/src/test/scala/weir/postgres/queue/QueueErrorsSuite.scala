@@ -79,7 +79,7 @@ class QueueErrorsSuite extends QueueFixture:
       assert(message(named(name)).contains(s"the name of the queue was '$name'"), name)
     val queue = named("work")
     assert(message(queue.take(0, lease)).contains("count was 0. It must be at least 1"))
-    assert(message(queue.take(1, Duration.Zero)).contains("the lease was 0 days"))
+    assert(message(queue.take(1, Duration.Zero)).contains("the lease was 0 ms"))
     assert(message(queue.stream(0, lease)(_ => Task.unit)).contains("parallelism was 0"))
     assert(message(PgOffer("", maxAttempts = 0)).contains("maxAttempts was 0"))
     assert(message(PgWorker(poll = Duration.Zero)).contains("poll was 0 days"))
