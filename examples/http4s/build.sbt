@@ -10,6 +10,9 @@ libraryDependencies ++= Seq(
   "org.slf4j" % "slf4j-nop" % "2.0.17"
 )
 
+// Warns of a task that is made and not run.
+scalacOptions ++= Seq("-Wvalue-discard", "-Wnonunit-statement")
+
 run / fork := true // a process of its own: Ctrl-C cancels the program, not sbt
 // The library of Scala itself uses sun.misc.Unsafe, which JDK 25 warns about.
 run / javaOptions += "--sun-misc-unsafe-memory-access=allow"

@@ -9,6 +9,9 @@ libraryDependencies ++= Seq(
   "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
 )
 
+// Warns of a task that is made and not run.
+scalacOptions ++= Seq("-Wvalue-discard", "-Wnonunit-statement")
+
 Test / fork := true
 // The library of Scala itself uses sun.misc.Unsafe, which JDK 25 warns about.
 Test / javaOptions += "--sun-misc-unsafe-memory-access=allow"

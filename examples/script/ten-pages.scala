@@ -1,6 +1,7 @@
 //> using scala 3.8.4
 //> using jvm 25
 //> using dep io.github.weir-scala::weir-core:0.1.0
+//> using options -Wvalue-discard -Wnonunit-statement
 
 // Fetches ten pages at a time, from a server in the same program: scala-cli run ten-pages.scala
 

@@ -14,6 +14,19 @@ libraryDependencies ++= Seq(
   "org.slf4j" % "slf4j-nop" % "2.0.17"
 )
 
+// Copies the jars of the program to target/jars, for the Dockerfile.
+val jars = taskKey[File]("Copies the jars of the program")
+jars := {
+  val to = target.value / "jars"
+  IO.delete(to)
+  val files = (Runtime / fullClasspathAsJars).value.map(_.data)
+  IO.copy(files.map(file => file -> to / file.getName))
+  to
+}
+
+// Warns of a task that is made and not run.
+scalacOptions ++= Seq("-Wvalue-discard", "-Wnonunit-statement")
+
 run / fork := true // a process of its own: Ctrl-C cancels the program, not sbt
 // The library of Scala itself uses sun.misc.Unsafe, which JDK 25 warns about.
 run / javaOptions += "--sun-misc-unsafe-memory-access=allow"
