@@ -92,6 +92,7 @@ lazy val root = project
     csv,
     json,
     zstd,
+    cron,
     http,
     cats,
     fs2Interop,
@@ -123,7 +124,7 @@ lazy val testLimit = project
   .settings(libraryDependencies += "junit" % "junit" % "4.13.2")
 
 val ruled = Seq("core", "testkit", "slf4j", "otel", "micrometer", "console", "csv", "json") ++
-  Seq("zstd", "http", "cats", "fs2Interop", "postgres", "postgresQueue", "kafka") ++
+  Seq("zstd", "cron", "http", "cats", "fs2Interop", "postgres", "postgresQueue", "kafka") ++
   Seq("kafkaTestkit", "kafkaBroker", "program", "feeds", "cli", "lab", "bench")
 lazy val ruledModules = taskKey[File]("A line for each module that has rules, with its class path")
 
@@ -317,6 +318,19 @@ lazy val zstd = project
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED"
   )
 
+// Schedules at times of day, by a parser of cron's fields.
+lazy val cron = project
+  .dependsOn(core, testkit % Test)
+  .settings(name := "weir-cron", description := "Schedules of Weir by expressions of cron")
+  .settings(testSettings)
+  .settings(testkitSettings)
+  .settings(
+    libraryDependencies ++= Seq(
+      "com.cronutils" % "cron-utils" % "9.2.1",
+      "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
+    )
+  )
+
 // A server on Jetty, and a client on the JDK's one.
 lazy val http = project
   .dependsOn(core % "compile->compile;test->test")
@@ -339,7 +353,7 @@ lazy val cats = project
   .settings(
     libraryDependencies ++= Seq(
       "org.typelevel" %% "cats-effect" % catsEffect,
-      "co.fs2" %% "fs2-core" % fs2,
+      "co.fs2" %% "fs2-core" % fs2 % Test,
       "org.typelevel" %% "cats-laws" % "2.13.0" % Test,
       "org.typelevel" %% "cats-effect-kernel-testkit" % "3.7.0" % Test,
       "org.typelevel" %% "discipline-munit" % "2.0.0" % Test
@@ -716,7 +730,7 @@ def runMdoc(classpath: Seq[File], arguments: Seq[String]): Unit = {
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
-  .dependsOn(core, slf4j, otel, micrometer, console, csv, json, zstd, http, cats)
+  .dependsOn(core, slf4j, otel, micrometer, console, csv, json, zstd, cron, http, cats)
   .dependsOn(fs2Interop, testkit)
   .dependsOn(postgres, postgresQueue, kafka, kafkaTestkit, kafkaBroker)
   .enablePlugins(MdocPlugin, ScalaUnidocPlugin)
@@ -743,7 +757,7 @@ lazy val docs = project
   .settings(
     ScalaUnidoc / unidoc / unidocProjectFilter :=
       inProjects(core, testkit, slf4j, otel, micrometer, console, csv, json, zstd) ||
-        inProjects(http, cats, fs2Interop) ||
+        inProjects(cron, http, cats, fs2Interop) ||
         inProjects(postgres, postgresQueue, kafka, kafkaTestkit, kafkaBroker),
     ScalaUnidoc / unidoc / scalacOptions :=
       apiPages.value((ScalaUnidoc / unidoc / scalacOptions).value),

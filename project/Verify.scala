@@ -42,6 +42,7 @@ object Verify {
       Seq(
         "json",
         "zstd",
+        "cron",
         "http",
         "console",
         "kafkaTestkit",

@@ -91,6 +91,7 @@ object PublicApiSuite:
     Ruled("csv", "weir.csv"),
     Ruled("json", "weir.json"),
     Ruled("zstd", "weir.zstd"),
+    Ruled("cron", "weir.cron"),
     Ruled("http", "weir.http"),
     Ruled("cats", "weir.interop.cats"),
     Ruled("fs2", "weir.interop.fs2"),
