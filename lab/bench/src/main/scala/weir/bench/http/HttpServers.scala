@@ -6,6 +6,7 @@ import com.comcast.ip4s.{Port, ipv4}
 import com.sun.net.httpserver.HttpServer as JdkServer
 import java.net.InetSocketAddress
 import java.nio.ByteBuffer
+import java.nio.file.{Files, Path}
 import java.util.concurrent.Executors
 import org.eclipse.jetty.http.HttpHeader
 import org.eclipse.jetty.io.Content
@@ -14,11 +15,14 @@ import org.eclipse.jetty.util.Callback
 import org.eclipse.jetty.util.thread.QueuedThreadPool
 import org.http4s.ember.server.EmberServerBuilder
 import org.http4s.{HttpApp, Response as IOResponse}
-import weir.http.{Body, HttpServer, Response as WeirResponse}
+import scala.concurrent.duration.DurationInt
+import scala.jdk.CollectionConverters.*
+import weir.http.{Body, HttpServer, Response as WeirResponse, ServerSettings}
 import weir.{Stream, Task}
 
-/** Servers with the same three answers: `/hello`, `/json`, and `/bytes` with 100 MB. Starts one of
-  * them, prints its port and its process, and serves until its input ends.
+/** Servers with the same answers: `/hello`, `/json`, `/bytes` with 100 MB, and `/wait`, which never
+  * comes. Starts one of them, prints its port and its process, and serves until its input ends. For
+  * each byte of its input it collects garbage, and prints how many MB are in use.
   */
 object HttpServers:
   private val hello = "hello, world".getBytes
@@ -34,17 +38,27 @@ object HttpServers:
       case "jdk" => jdkServer()
       case "ember" => emberServer()
     println(s"$port ${ProcessHandle.current.pid}")
-    while System.in.read() >= 0 do ()
+    while System.in.read() >= 0 do println(usedMemory())
     System.exit(0)
+
+  private def usedMemory(): String =
+    System.gc()
+    val heap = Runtime.getRuntime.totalMemory - Runtime.getRuntime.freeMemory
+    val resident = Files
+      .readAllLines(Path.of("/proc/self/status"))
+      .asScala
+      .collectFirst { case s"VmRSS:$kilobytes kB" => kilobytes.trim.toInt / 1000 }
+    s"heap ${heap / 1_000_000} MB, resident ${resident.getOrElse(0)} MB"
 
   private def weirServer(): Int =
     val body = Stream.range(0, blocks).map(_ => block)
     val (server, _) = HttpServer
-      .serve(0) { request =>
-        Task.pure(request.path match
-          case "/hello" => WeirResponse.text("hello, world")
-          case "/json" => WeirResponse.json(json)
-          case _ => WeirResponse(200, body = Body.stream(body, Some(allBytes))))
+      .serve(0, ServerSettings(requestLimit = 100_000, handlerTimeout = 1.hour)) { request =>
+        request.path match
+          case "/hello" => Task.pure(WeirResponse.text("hello, world"))
+          case "/json" => Task.pure(WeirResponse.json(json))
+          case "/wait" => Task.never
+          case _ => Task.pure(WeirResponse(200, body = Body.stream(body, Some(allBytes))))
       }
       .allocated
       .runSync()
@@ -56,6 +70,7 @@ object HttpServers:
     val server = Server(threads)
     val connector = ServerConnector(server)
     connector.setHost("localhost")
+    connector.setAcceptQueueSize(1024)
     server.addConnector(connector)
     server.setHandler(
       new Handler.Abstract.NonBlocking:
@@ -67,6 +82,7 @@ object HttpServers:
           request.getHttpURI.getPath match
             case "/hello" => answer(hello, "text/plain")
             case "/json" => answer(json, "application/json")
+            case "/wait" => request.addIdleTimeoutListener(_ => false)
             case _ =>
               response.getHeaders.put(HttpHeader.CONTENT_LENGTH, allBytes): Unit
               val parts = Array.fill(blocks)(ByteBuffer.wrap(block).slice())
@@ -90,6 +106,7 @@ object HttpServers:
       ): Unit
     answer("/hello", hello, "text/plain")
     answer("/json", json, "application/json")
+    server.createContext("/wait", _ => Thread.sleep(3_600_000)): Unit
     server.createContext(
       "/bytes",
       exchange =>
@@ -104,22 +121,20 @@ object HttpServers:
     val body =
       fs2.Stream.emits(0 until blocks).flatMap(_ => fs2.Stream.chunk(fs2.Chunk.array(block)))
     val app = HttpApp[IO](request =>
-      IO.pure(request.uri.path.renderString match
-        case "/hello" => IOResponse[IO]().withEntity("hello, world")
-        case "/json" => IOResponse[IO]().withEntity(json)
+      request.uri.path.renderString match
+        case "/hello" => IO.pure(IOResponse[IO]().withEntity("hello, world"))
+        case "/json" => IO.pure(IOResponse[IO]().withEntity(json))
+        case "/wait" => IO.never
         case _ =>
-          IOResponse[IO](
-            body = body,
-            headers = org.http4s.Headers(
-              org.http4s.headers.`Content-Length`.unsafeFromLong(allBytes)
-            )
-          ))
+          val length = org.http4s.headers.`Content-Length`.unsafeFromLong(allBytes)
+          IO.pure(IOResponse[IO](body = body, headers = org.http4s.Headers(length)))
     )
     val (server, _) = EmberServerBuilder
       .default[IO]
       .withHost(ipv4"127.0.0.1")
       .withPort(Port.fromInt(0).get)
       .withHttpApp(app)
+      .withMaxConnections(100_000)
       .build
       .allocated
       .unsafeRunSync()
