@@ -1,7 +1,7 @@
 package weir.http.server
 
-/** Decides where the tasks of a server's requests begin: on the thread that has read the request, as
-  * long as nearly all handlers answer at once, or else on a worker.
+/** Decides where the tasks of a server's requests begin: on the thread that has read the request,
+  * as long as nearly all handlers answer at once, or else on a worker.
   *
   * Handlers are timed in either place. So one that blocks has shown it on a worker, as a rule,
   * before it could keep a thread that reads.
