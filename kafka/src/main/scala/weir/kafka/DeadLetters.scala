@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import org.apache.kafka.clients.producer.ProducerRecord
 import org.apache.kafka.common.header.internals.RecordHeaders
 import weir.Task
-import weir.kafka.consumer.AsRead
+import weir.kafka.consumer.{AsRead, BytesRecord}
 
 /** A topic for records that have failed too often, or that cannot be decoded. They keep their
   * headers, and the bytes of their key and value as they were read. The headers `weir.dead.…` have
@@ -16,7 +16,7 @@ final class DeadLetters(producer: KafkaProducer[?, ?], topic: String):
 
   /** Writes the record to the topic. **Waits** for the broker's acknowledgement. */
   private[kafka] def send(
-      record: CommittableRecord[?, ?],
+      record: BytesRecord,
       error: Throwable,
       attempts: Int
   ): Task[Unit] =
@@ -28,7 +28,7 @@ object DeadLetters:
 
   private[kafka] def of(
       topic: String,
-      record: CommittableRecord[?, ?],
+      record: BytesRecord,
       error: Throwable,
       attempts: Int
   ): ProducerRecord[AsRead, AsRead] =
@@ -43,7 +43,7 @@ object DeadLetters:
     add("error.class", error.getClass.getName)
     add("error.message", Option(error.getMessage).getOrElse("").take(longest))
     add("error.trace", trace(error))
-    ProducerRecord(topic, null, AsRead(record.bytes.key), AsRead(record.bytes.value), headers)
+    ProducerRecord(topic, null, AsRead(record.key), AsRead(record.value), headers)
 
   private def trace(error: Throwable): String =
     val text = StringWriter()

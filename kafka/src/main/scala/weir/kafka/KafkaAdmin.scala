@@ -6,11 +6,14 @@ import java.util.concurrent.{CompletionException, ExecutionException}
 import org.apache.kafka.clients.admin.{
   Admin,
   AdminClientConfig,
+  AlterConfigOp,
+  ConfigEntry,
   ConsumerGroupDescription,
   NewTopic,
   OffsetSpec
 }
 import org.apache.kafka.clients.consumer.OffsetAndMetadata
+import org.apache.kafka.common.config.ConfigResource
 import org.apache.kafka.common.errors.TopicExistsException
 import org.apache.kafka.common.{KafkaFuture, TopicPartition}
 import scala.concurrent.duration.{DurationInt, FiniteDuration}
@@ -117,6 +120,21 @@ final class KafkaAdmin private (val client: Admin, brokers: String):
   /** Returns the state and the members of a group. */
   def describe(group: String): Task[ConsumerGroupDescription] =
     ask(group)(client.describeConsumerGroups(java.util.List.of(group)).all).map(_.get(group).nn)
+
+  /** Sets properties of a group, which hold for all its members, such as where a share group begins
+    * that is new. By default it begins with the records that are written after its first member has
+    * come.
+    *
+    * {{{
+    * admin.configureGroup("senders", Map("share.auto.offset.reset" -> "earliest"))
+    * }}}
+    */
+  def configureGroup(group: String, properties: Map[String, String]): Task[Unit] =
+    val changes: java.util.Collection[AlterConfigOp] = properties.toVector.map { (name, value) =>
+      AlterConfigOp(ConfigEntry(name, value), AlterConfigOp.OpType.SET)
+    }.asJava
+    val resource = ConfigResource(ConfigResource.Type.GROUP, group)
+    ask(group)(client.incrementalAlterConfigs(java.util.Map.of(resource, changes)).all).void
 
   /** Returns the offsets that a group has committed. */
   def committed(group: String): Task[Map[TopicPartition, Long]] =

@@ -86,7 +86,7 @@ private object KeyedRecords:
 
   private def dead(letters: DeadLetters, undecodable: UndecodableRecord): Task[Any] =
     val record = undecodable.record
-    ifBegun(record)(letters.send(record, undecodable.cause, attempts = 0))
+    ifBegun(record)(letters.send(record.bytes, undecodable.cause, attempts = 0))
 
   /** Runs `task`, and marks the record as done. Returns none if the partition has gone before the
     * record could begin.
@@ -154,5 +154,6 @@ private object KeyedRecords:
           else
             attempts.deadLetters match
               case None => Task.fail(error)
-              case Some(letters) => ifBegun(record)(letters.send(record, error, tried)).as(None)
+              case Some(letters) =>
+                ifBegun(record)(letters.send(record.bytes, error, tried)).as(None)
         }

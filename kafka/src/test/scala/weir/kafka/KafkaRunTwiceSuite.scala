@@ -1,6 +1,8 @@
 package weir.kafka
 
 import org.apache.kafka.clients.producer.ProducerRecord
+import org.apache.kafka.common.serialization.StringDeserializer
+import scala.concurrent.duration.*
 import weir.{Stream, Task}
 
 /** Streams and pipes of Kafka, run again and beside another run. */
@@ -24,6 +26,25 @@ class KafkaRunTwiceSuite extends KafkaSuite:
       .partitions(Set(topic), TestBroker.name("group"))
       .flatMap(_.records.map(_.value))
     assertEquals(fourTimes(partitions.head).toSet.size, 1)
+
+  test("each run of a member of a share group is a member of its own"):
+    val topic = TestBroker.topic(1)
+    val group = TestBroker.name("share")
+    KafkaAdmin
+      .resource(TestBroker.address)
+      .use(_.configureGroup(group, Map("share.auto.offset.reset" -> "earliest")))
+      .runSync()
+    TestBroker.fill(topic, 12, keys = 1)
+    val settings = ShareSettings(
+      TestBroker.address,
+      () => StringDeserializer(),
+      () => StringDeserializer(),
+      batchRecords = 3,
+      connectTimeout = 1.minute
+    )
+    val records = KafkaShareConsumer(settings).records(Set(topic), group)
+    val found = fourTimes(records.evalMap(record => record.accept.as(record.value)).take(3).toList)
+    assertEquals(found.flatten.sortBy(_.toInt), (0 until 12).map(_.toString).toList)
 
   test("each run of a sink sends, and so does a pipe over another stream"):
     val topic = TestBroker.topic(1)

@@ -12,9 +12,9 @@ import weir.Task
 /** A member of a group in a process of its own, to be killed. It writes a line for each record that
   * it has done, `micros key value`, in one write each, which a kill does not undo.
   *
-  * Its arguments: what to do (`keyed`, `exactly-once`, or `usual`: with the settings that a program
-  * has by default, and long values that it does not write), brokers, protocol, group, topic, the
-  * topic for results or `-`, a file.
+  * Its arguments: what to do (`keyed`, `exactly-once`, `shared`, or `usual`: with the settings that
+  * a program has by default, and long values that it does not write), brokers, protocol, group,
+  * topic, the topic for results or `-`, a file.
   */
 object WorkerProgram:
   val parallelism = 8
@@ -47,18 +47,18 @@ object WorkerProgram:
       connectTimeout = reading.connectTimeout
     )
     val log = FileOutputStream(file, true)
-    def work(record: CommittableRecord[String, String]): Task[Unit] =
+    def work(key: String, value: String): Task[Unit] =
       Task.sleep(ThreadLocalRandom.current().nextLong(4).millis).map { _ =>
         val now = Instant.now()
         val micros = now.getEpochSecond * 1_000_000 + now.getNano / 1000
-        log.write(s"$micros ${record.key} ${record.value}\n".getBytes(UTF_8))
+        log.write(s"$micros $key $value\n".getBytes(UTF_8))
       }
     println("started")
     what match
       case "keyed" =>
         KafkaConsumer(reading)
           .records(Set(topic), group)
-          .parEvalMapByKey(parallelism)(work)
+          .parEvalMapByKey(parallelism)(record => work(record.key, record.value))
           .drain
           .runSync()
       case "usual" =>
@@ -69,11 +69,21 @@ object WorkerProgram:
           .parEvalMapByKey(parallelism)(_ => Task.sleep(1.milli))
           .drain
           .runSync()
+      case "shared" =>
+        val shared = ShareSettings(brokers, () => StringDeserializer(), () => StringDeserializer())
+        KafkaShareConsumer(shared)
+          .records(Set(topic), group)
+          .parEvalMapAccepted(2)(record =>
+            work(record.key, record.value).andThen(Task.sleep(100.millis))
+          )
+          .drain
+          .runSync()
       case "exactly-once" =>
         val id = s"$group-${ProcessHandle.current.pid}"
         ExactlyOnce(reading, writing, id, batchRecords = 60, batchTime = 20.millis)
           .run(Set(topic), group, parallelism)(record =>
-            work(record).as(List(ProducerRecord(results, record.key, record.value)))
+            work(record.key, record.value)
+              .as(List(ProducerRecord(results, record.key, record.value)))
           )
           .drain
           .runSync()

@@ -118,7 +118,7 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
 
   private def letter(record: CommittableRecord[?, ?], error: Throwable, attempts: Int): Output =
     val topic = this.attempts.deadLetters.getOrElse("")
-    Output(record, Some(List(DeadLetters.of(topic, record, error, attempts))))
+    Output(record, Some(List(DeadLetters.of(topic, record.bytes, error, attempts))))
 
   /** Returns the outputs of the partitions of which each record has one. The others are left to the
     * next owner: their offsets would not be a contiguous prefix.
