@@ -20,6 +20,13 @@ private[server] final class HandlerTimes:
   def note(nanos: Long): Unit =
     longShare += ((if nanos > longNanos then whole else 0) - longShare) / weight
 
+  /** Counts a handler that has kept its thread and may have been only slow to get a processor: as
+    * two long ones.
+    */
+  def suspect(): Unit =
+    val more = longShare + whole / 32
+    if more < shareLimit then longShare = more else distrust()
+
   /** Has tasks begin on workers, until some hundreds of handlers have been short again. */
   def distrust(): Unit = longShare = whole
 

@@ -75,7 +75,7 @@ private[server] final class ReaderThreads(selectors: Int, others: Int, times: Ha
         if thread.hasRun() then isBusy = true
         val reading = thread.takeIfStuck()
         if reading != null then
-          times.distrust()
+          if thread.isBlocked then times.distrust() else times.suspect()
           newThread(reading).start()
       }
       idleLooks = if isBusy then 0 else idleLooks + 1
@@ -131,6 +131,9 @@ private[server] final class ReaderThread(pool: ReaderThreads, job: Runnable) ext
   /** Returns true if this thread has run code of a request since the look before. */
   def hasRun(): Boolean = turn != seen || isRunning
 
+  /** Returns false while this thread computes, reads a socket, or waits for a processor. */
+  def isBlocked: Boolean = getState != Thread.State.RUNNABLE
+
   /** Returns the work of the reader, if code of a request blocks this thread, or has kept it for
     * some looks.
     */
@@ -138,8 +141,7 @@ private[server] final class ReaderThread(pool: ReaderThreads, job: Runnable) ext
     val now = turn
     looks = if now == seen && isRunning then looks + 1 else 0
     seen = now
-    val isStuck = looks >= ReaderThreads.looksToCompute ||
-      looks > 0 && getState != Thread.State.RUNNABLE
+    val isStuck = looks >= ReaderThreads.looksToCompute || looks > 0 && isBlocked
     if isStuck then reading.getAndSet(null) else null
 
 private[server] object ReaderThread:

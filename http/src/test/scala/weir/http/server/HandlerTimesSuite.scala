@@ -29,6 +29,18 @@ class HandlerTimesSuite extends WeirSuite:
     for _ <- 1 to 10 do times.note(3_000_000)
     assert(!times.areShort)
 
+  test("one handler that may have waited for a processor changes nothing, two do"):
+    val times = HandlerTimes()
+    for _ <- 1 to 1000 do times.note(5_000)
+    times.suspect()
+    assert(times.areShort)
+    for _ <- 1 to 200 do times.note(5_000)
+    times.suspect()
+    assert(times.areShort)
+    times.suspect()
+    assert(!times.areShort)
+    assert(shortAfter(times, 5_000, limit = 1000).exists(_ > 100))
+
   test("after a handler that has kept its thread, handlers have to prove themselves again"):
     val times = HandlerTimes()
     shortAfter(times, 5_000, limit = 1000): Unit
