@@ -115,6 +115,7 @@ lazy val root = project
   .settings(Verify.settings)
   .settings(PublishLocal.settings)
   .settings(ExampleProjects.settings)
+  .settings(ReleaseCheck.settings)
 
 // Ends tests that hang, in each module's tests.
 lazy val testLimit = project
@@ -191,6 +192,15 @@ lazy val core = project
   // holds an array.
   .settings(Test / javaOptions -= "-XX:+UseSerialGC")
   .settings(Compile / doc / scalacOptions := apiPages.value((Compile / doc / scalacOptions).value))
+  .settings(
+    Compile / doc := {
+      val pages = (Compile / doc).value
+      val sources = (Compile / unmanagedSources).value.filter(_.getParentFile.getName == "japi")
+      val classPath = (Compile / packageBin).value +: (Compile / fullClasspathAsJars).value.files
+      JavaPages.add(pages, sources, classPath, "weir.japi")
+      pages
+    }
+  )
   // "a class at each inline site": that is what Task.delay is for.
   .settings(scalacOptions += "-Wconf:id=E197&src=.*/Task.scala:s")
   // The kit of Reactive Streams, whose methods are TestNG's; and a publisher of another library.
