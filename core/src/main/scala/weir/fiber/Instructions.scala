@@ -8,7 +8,7 @@ import weir.{Fiber, Poll, Task}
   *
   * The tag is a field and not a virtual method, so that the switch costs one load.
   */
-private[weir] abstract class Node(final val tag: Int)
+private[weir] abstract class Node(private[weir] final val tag: Int)
 
 private[weir] object Tag:
   // instructions

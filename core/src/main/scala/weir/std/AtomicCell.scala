@@ -17,7 +17,7 @@ final class AtomicCell[A] private (value: Ref[A], mutex: Mutex):
   /** Sets the value. **Waits** for earlier changes. **Cancelled** while it waits: the value does
     * not change.
     */
-  def set(a: A): Task[Unit] = mutex.withLock(value.set(a))
+  def set(value: A): Task[Unit] = mutex.withLock(this.value.set(value))
 
   /** Runs the task that `f` returns for the value. Sets the value to the first part of its result,
     * and returns the second part.
