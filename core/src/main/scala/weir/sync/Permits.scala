@@ -14,7 +14,7 @@ import weir.metrics.{Metric, NamedMetrics}
   *     line, and have wanted more than those after it, so `leave` serves the line. If the permits
   *     were handed over before the cancel, the wait ends with them; `WithPermits` returns them.
   */
-private[weir] abstract class Permits(val initial: Long) extends Guarded:
+private[weir] abstract class Permits(private[weir] val initial: Long) extends Guarded:
 
   // under the lock
   private var free = initial
