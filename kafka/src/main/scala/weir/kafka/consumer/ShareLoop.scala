@@ -4,7 +4,7 @@ import java.time.Duration
 import java.util.{ArrayList, LinkedHashMap}
 import java.util.concurrent.locks.ReentrantLock
 import org.apache.kafka.clients.consumer.{AcknowledgeType, ShareConsumer}
-import org.apache.kafka.common.errors.WakeupException
+import org.apache.kafka.common.errors.{CorruptRecordException, WakeupException}
 import scala.jdk.CollectionConverters.*
 
 /** The thread of a member of a share group. It alone calls the client.
@@ -69,6 +69,8 @@ private[kafka] final class ShareLoop(
         try iterate()
         catch
           case _: WakeupException => ()
+          // It has not passed: the client rejects the batch.
+          case error: CorruptRecordException => fail(error)
           case error: Exception if Commits.mayPass(error) => Thread.sleep(commitTime)
           case error: Exception => fail(error)
     catch case error: Throwable => fail(error)

@@ -7,7 +7,7 @@ import org.apache.kafka.clients.consumer.{
   KafkaConsumer as ConsumerClient,
   KafkaShareConsumer as ShareClient
 }
-import org.apache.kafka.common.errors.UnsupportedVersionException
+import org.apache.kafka.common.errors.{CorruptRecordException, UnsupportedVersionException}
 import org.apache.kafka.common.serialization.ByteArrayDeserializer
 import weir.Task
 import weir.io.Source
@@ -56,6 +56,13 @@ private[kafka] object SharedConsumption:
       KafkaFailure(
         s"Kafka at $brokers has no share groups: ${error.getMessage}. They need brokers of " +
           "version 4.2 or newer, with the feature share.version.",
+        error
+      )
+    case _: CorruptRecordException =>
+      KafkaFailure(
+        s"Kafka at $brokers has damaged records: ${error.getMessage}. Kafka's client rejects the " +
+          s"batch that has them: the share group '$group' does not get it, after the next start " +
+          "either. Look at the disks of the brokers, and send these records again.",
         error
       )
     case _ => KafkaFailure.explain(brokers, s"the share group '$group'", topics)(error)
