@@ -10,7 +10,6 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,7 +45,9 @@ import sun.misc.SignalHandler;
  *
  * <p>Its data is in {@code FOLDER/data}. Once it serves, {@code FOLDER/broker} has its port, the
  * attachment port and its process id, and it has the {@code weir.topics}: {@code name:partitions},
- * with commas between them. With {@code weir.temporary=true} it deletes the folder at its end.
+ * with commas between them. With {@code weir.temporary=true} it deletes the folder at its end, and
+ * with {@code weir.temporary=all} also the lock and the log beside it, and the folder of these if
+ * nothing else is in it.
  */
 public final class BrokerProgram {
   private static final int firstSeconds = 60;
@@ -70,7 +71,8 @@ public final class BrokerProgram {
       String[] pair = arguments[at].split("=", 2);
       given.setProperty(pair[0], pair[1]);
     }
-    boolean temporary = "true".equals(given.remove("weir.temporary"));
+    Object temporary = given.remove("weir.temporary");
+    boolean keepsData = temporary == null || temporary.equals("false");
     int code = 1;
     KafkaRaftServer server = null;
     try {
@@ -90,11 +92,20 @@ public final class BrokerProgram {
     } catch (Throwable error) {
       error.printStackTrace();
     }
-    if (server != null && !temporary) server.shutdown();
-    // Only now: who finds no file starts another one, which needs the data.
-    Files.deleteIfExists(folder.resolve("broker"));
-    if (temporary) delete(folder);
-    Runtime.getRuntime().halt(code);
+    try {
+      if (server != null && keepsData) server.shutdown();
+      // Only now: who finds no file starts another one, which needs the data.
+      delete(folder.resolve("broker").toFile());
+      if (!keepsData) delete(folder.toFile());
+      // The log of an error is for who waits for the start.
+      if ("all".equals(temporary) && code == 0) {
+        for (String beside : List.of(".lock", ".log"))
+          delete(folder.resolveSibling(folder.getFileName() + beside).toFile());
+        folder.toAbsolutePath().getParent().toFile().delete();
+      }
+    } finally {
+      Runtime.getRuntime().halt(code);
+    }
   }
 
   private static void serve(Path folder, int port) throws Exception {
@@ -236,9 +247,10 @@ public final class BrokerProgram {
     }
   }
 
-  private static void delete(Path folder) throws IOException {
-    try (var files = Files.walk(folder)) {
-      files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
-    }
+  /** Deletes what it can: the broker still runs, and makes and removes files itself. */
+  private static void delete(File file) {
+    File[] inside = file.listFiles();
+    if (inside != null) for (File each : inside) delete(each);
+    file.delete();
   }
 }

@@ -2,7 +2,6 @@ package weir.kafka.broker
 
 import java.io.{File, IOException}
 import java.nio.file.{Files, Path, StandardCopyOption}
-import java.util.Comparator
 import scala.io.Source
 import scala.util.Using
 
@@ -49,6 +48,9 @@ private[broker] object BrokerJars:
       catch case _: IOException if Files.isDirectory(folder) => ()
     finally if Files.exists(part) then delete(part)
 
-  def delete(folder: Path): Unit = Using.resource(Files.walk(folder))(
-    _.sorted(Comparator.reverseOrder).forEach(path => Files.deleteIfExists(path): Unit)
-  )
+  /** Deletes what it can. Another process may delete it too. */
+  def delete(folder: Path): Unit =
+    def delete(file: File): Unit =
+      Option(file.listFiles).foreach(_.foreach(delete))
+      file.delete(): Unit
+    delete(folder.toFile)

@@ -107,7 +107,7 @@ object KafkaBroker:
 
   /** Returns Kafka's properties for each broker of a cluster. */
   private def ofCluster(size: Int): Vector[Map[String, String]] =
-    val temporary = Map("weir.temporary" -> "true")
+    val temporary = Map("weir.temporary" -> "all")
     if size == 1 then Vector(temporary)
     else
       val ports = freePorts(2 * size)
@@ -195,7 +195,7 @@ object KafkaBroker:
       found.get
     catch
       case error: Throwable => // an interrupt, too
-        process.destroyForcibly(): Unit
+        process.destroyForcibly().onExit.join(): Unit
         throw error
 
   private def nothing = if File("/dev/null").exists then "/dev/null" else "NUL"
@@ -249,8 +249,8 @@ object KafkaBroker:
     false
 
   private def awaitEnd(pid: Long, seconds: Int): Boolean =
-    ProcessHandle.of(pid).isEmpty ||
-      Try(ProcessHandle.of(pid).get.onExit.get(seconds, TimeUnit.SECONDS)).isSuccess
+    val process = Option(ProcessHandle.of(pid).orElse(null))
+    process.forall(running => Try(running.onExit.get(seconds, TimeUnit.SECONDS)).isSuccess)
 
   /** The time that a call has waited, which it tells from time to time. */
   private final class Wait(tell: FiniteDuration => Unit, tellEvery: FiniteDuration):

@@ -3,8 +3,10 @@ package weir.kafka.broker
 import java.io.IOException
 import java.net.URLClassLoader
 import java.nio.file.{Files, Path}
+import java.util.concurrent.TimeUnit
 import org.apache.kafka.clients.admin.Admin
 import scala.concurrent.duration.*
+import scala.io.Source
 import scala.jdk.CollectionConverters.*
 import scala.util.Using
 import weir.Task
@@ -57,6 +59,25 @@ class RealBrokerSuite extends munit.FunSuite:
     val start = KafkaBroker.resource(ofBuild).use(_ => Task.never)
     start.timeout(300.millis).attempt.runSync(): Unit
     assertEquals(folders, before)
+
+  test("when its user is killed a broker ends, and leaves nothing behind"):
+    val before = folders
+    val temporary = sys.props("java.io.tmpdir")
+    val java = Path.of(sys.props("java.home"), "bin", "java").toString
+    val command = Seq(java, s"-Djava.io.tmpdir=$temporary", "-cp", sys.props("java.class.path")) ++
+      Seq("weir.kafka.broker.BrokerUser") ++ ofBuild.classPath
+    val user = ProcessBuilder(command*).start()
+    try
+      val pid = Source.fromInputStream(user.getInputStream).getLines().next().toLong
+      val broker = ProcessHandle.of(pid).get
+      // Its end does not depend on the files that it looks for.
+      val state = Path.of(temporary, (folders -- before).head, "broker-0", "broker")
+      Files.delete(state)
+      Files.createDirectories(state.resolve("folder")): Unit
+      user.destroyForcibly().waitFor(): Unit
+      broker.onExit.get(20, TimeUnit.SECONDS): Unit
+      assertEquals(folders, before)
+    finally user.destroyForcibly(): Unit
 
   test("a broker that does not start says why, and leaves nothing behind"):
     val before = folders
