@@ -65,8 +65,10 @@ object Piece:
     private[postgres] def after(bytes: Long) =
       Statement(text, copies, start, endOffset + bytes, jumps, answer, long, reading)
 
-    /** Returns the same statement, sent by a command that ends at `endOffset`. */
-    private[postgres] def sentAgain(endOffset: Long, answer: Answer) =
+    /** Returns the same statement, sent by a command that ends at `endOffset`, in a session with
+      * other settings.
+      */
+    private[postgres] def sentAgain(endOffset: Long, answer: Answer, reading: Reading) =
       Statement(text, copies, start, endOffset, jumps, answer, null, reading)
 
     /** Returns the same COPY, if it is one TO STDOUT. */
@@ -76,17 +78,6 @@ object Piece:
     /** Passes all bytes of the statement to `use`, in blocks, each with its length. */
     def foreachBlock(use: (Array[Byte], Int) => Unit): Unit =
       if long eq null then use(text, text.length) else long.blocks(0, long.length)(use)
-
-    /** Returns the index of the first byte for which `is` is true; -1 if there is none. */
-    private[postgres] def indexWhere(is: Byte => Boolean): Int =
-      var before = 0
-      var found = -1
-      foreachBlock: (bytes, length) =>
-        var at = if found < 0 then 0 else length
-        while at < length && !is(bytes(at)) do at += 1
-        if at < length then found = before + at
-        before += length
-      found
 
     /** Frees the temporary file of a long statement, of which only `text` is left then. A statement
       * that is not used any more frees its file when the garbage collector finds it.
@@ -208,21 +199,24 @@ object Piece:
     *   warning about a command; of `fail` the error of a command and a hint; of `i` and `copy` what
     *   they read, of `copyto` what it writes; of `gset` a prefix; of `!` what the
     *   shell runs, its folder and changes of its environment; none of a command that only
-    *   displays, and is passed over
+    *   displays, and is passed over. `look` only waits for the statements before it
     * @param applied
     *   set once the command has been carried out; null if nothing waits for it
+    * @param reading
+    *   the settings of the session by which it was read; null if it was not read
     */
   final class Command(
       val name: String,
       val arguments: List[String],
       val start: Position,
       val endOffset: Long,
-      private[postgres] val applied: Deferred[Unit] | Null = null
+      private[postgres] val applied: Deferred[Unit] | Null = null,
+      private[postgres] val reading: Reading | Null = null
   ) extends Piece:
     def sizeBytes: Int = name.length + arguments.map(_.length).sum
     private[postgres] def after(bytes: Long) =
-      Command(name, arguments, start, endOffset + bytes, applied)
+      Command(name, arguments, start, endOffset + bytes, applied, reading)
 
     /** Returns the same command, with a way to wait until it has been carried out. */
     private[postgres] def awaited: Command =
-      Command(name, arguments, start, endOffset, Deferred.unsafe[Unit])
+      Command(name, arguments, start, endOffset, Deferred.unsafe[Unit], reading)

@@ -9,7 +9,7 @@ class ApplyGuardsSuite extends ServerSuite:
   private def apply(
       database: String,
       text: String,
-      options: ApplyOptions = ApplyOptions(),
+      options: ApplyOptions,
       listener: ApplyListener = ApplyListener.none
   ): Either[Throwable, ApplySummary] = ScriptConnection
     .open(server.unix(database))
@@ -25,33 +25,25 @@ class ApplyGuardsSuite extends ServerSuite:
     case Left(error: ScriptException) => error.getMessage
     case other => fail(s"$other")
 
-  test("a backslash is refused where strings end elsewhere, and no SET of the script says so"):
-    val set = "SELECT set_config('standard_conforming_strings', 'off', false);\n"
-    val off = "SET standard_conforming_strings = off;\n"
-    for (before, state, line) <- List(
-        (set, "off", 2),
-        (off + set.replace("off", "on"), "on", 3),
-        (s"BEGIN;SAVEPOINT a;\n${off}ROLLBACK TO a;", "on", 3)
+  test("the run ends, also one that goes on, where statements may have been read otherwise"):
+    def other(name: String, value: String) = s"SELECT set_config('$name', '$value', false);\n"
+    val strings = "standard_conforming_strings"
+    val inComment = "/* \u2014*/; DROP TABLE t; /* */\n"
+    for (before, text, setting, line) <- List(
+        (other(strings, "off"), "SELECT 'it\\'s; DROP TABLE t; --';\n", s"$strings is off", 2),
+        (s"SET $strings = off;\n${other(strings, "on")}", "SELECT 1;\n", s"$strings is on", 3),
+        (other(strings, "off"), "\\echo 'it\\'s'\n", s"$strings is off", 2),
+        (other("client_encoding", "SJIS"), "SELECT '\u00e9';\n", "client_encoding is SJIS", 2),
+        (other("client_encoding", "SJIS"), inComment, "client_encoding is SJIS", 2)
       )
     do
-      val at = before.split('\n').last.length
-      assertEquals(
-        problem(
-          apply(server.newDatabase(), s"$before SELECT 'no'; SELECT 'a\\';\nDROP TABLE t; --';\n")
-        ),
-        s"s.sql:$line:${(if before.endsWith("\n") then 0 else at) + 24}: a backslash, while " +
-          s"standard_conforming_strings is $state in this session, which no statement of the " +
-          "script shows"
-      )
-
-  test("a character is refused where it would be read in another encoding"):
-    val other =
-      "SELECT set_config('client_encoding', 'SJIS', false);\nSELECT 'a'; SELECT 'b\u00e9';"
-    assertEquals(
-      problem(apply(server.newDatabase(), other)),
-      "s.sql:2:22: a character, while client_encoding is SJIS in this session, which no " +
-        "statement of the script shows"
-    )
+      for onError <- List(OnError.Stop, OnError.Continue) do
+        val database = server.newDatabase()
+        val script = s"CREATE TABLE t(); $before$text"
+        val found = problem(apply(database, script, ApplyOptions(onError = onError)))
+        val said = s" $setting in this session, which no statement of the script shows"
+        assert(found.startsWith(s"s.sql:$line:") && found.endsWith(said), found)
+        assertEquals(server.ask(database)("SELECT 't'::regclass"), "t")
 
   test("a COPY that is refused and has no data does not take the statements up to the next one"):
     val database = server.newDatabase()

@@ -26,6 +26,7 @@ class CopyWatchSuite extends ServerSuite:
       new Delivery:
         def begin(script: String) = plain.begin(script)
         def end = plain.end
+        def begins(piece: Piece.Statement) = plain.begins(piece)
         def statement(piece: Piece.Statement) = plain.statement(piece)
         def beginCopy(piece: Piece.Statement) = plain.beginCopy(piece)
         def copyData(piece: Piece.CopyData) =

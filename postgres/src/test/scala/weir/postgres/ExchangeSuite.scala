@@ -115,7 +115,8 @@ class ExchangeSuite extends ServerSuite:
         "SELECT 2;\nSELECT '\\';"
       for options <- each do
         val error = applying(url, off.getBytes, options)._1.left.toOption.map(_.getMessage)
-        assert(clue(error).exists(_.startsWith("s:4:9: a backslash, while standard_")))
+        // A statement without a backslash may have been sent ahead.
+        assert(clue(error).exists(_.matches("s:[34]:1: standard_conforming_strings is off.*")))
 
   over("a cancel ends an exchange at the statement that runs, and the connection goes on"):
     (_, url) =>

@@ -33,13 +33,14 @@ private[apply] final class Answers(session: Session, variables: Variables):
             else variables.set(prefix + name, value): Unit
             Nil
 
-  /** Returns the statements that the values of the rows are, row by row.
+  /** Returns the statements that the values of the rows are, row by row. Each is read by the
+    * settings that those before it have left.
     */
-  def statements(command: Piece.Command): List[Piece.Statement] =
+  def statements(command: Piece.Command): Iterator[Piece.Statement] =
     val kept = session.takeRows()
     val texts = if kept eq null then Vector.empty else kept.rows.flatten.filter(_ ne null)
     val jump = Piece.Jump(0, command.start, stays = true)
-    texts.toList.map: text =>
+    texts.iterator.map: text =>
       val bytes = text.nn.getBytes(ISO_8859_1)
       if Tokens.isCopy(bytes :+ ';'.toByte) then
         refuse("COPY … FROM STDIN in a row of \\gexec, which has no data")

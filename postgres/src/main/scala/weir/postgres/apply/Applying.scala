@@ -4,7 +4,7 @@ import java.io.{IOException, OutputStream}
 import weir.{Outcome, Stream, Task}
 import weir.postgres.*
 import weir.postgres.protocol.Exchange
-import weir.postgres.psql.{CommandProblem, Variables}
+import weir.postgres.psql.{CommandProblem, Known, Variables}
 import weir.postgres.split.{FollowedSettings, MetaCommand, Reading}
 import weir.std.Hotswap
 
@@ -162,10 +162,12 @@ private[postgres] final class Applying(
     listener.usedUp(outermost, used)
 
   private object steps extends Batch.Steps:
-    def isRefused(statement: Piece.Statement): Boolean = refusal(statement) ne null
+    def isRefused(statement: Piece.Statement): Boolean =
+      statement.reading != reading || (refusal(statement) ne null)
 
     def mayRun(statement: Piece.Statement): Boolean =
       secrets.add(statement, encoding.charset)
+      checkReading(statement.reading, statement.start)
       val refused = refusal(statement)
       if refused ne null then
         Applying.this.failed(refused, connectionLost = false)
@@ -185,16 +187,22 @@ private[postgres] final class Applying(
       checked(statement)(throw session.errorOf(body))
       usedUp(statement)
 
-  private def deliver(piece: Piece)(using Task.Direct): Unit = piece match
+  /** @param isRead
+    *   false if it is no piece of the script, but a row of `\gexec` or a part of a command
+    */
+  private def deliver(piece: Piece, isRead: Boolean = true)(using Task.Direct): Unit = piece match
     case statement: Piece.Statement =>
       current = statement
       currentScript = script
       secrets.add(statement, encoding.charset)
       val begun = System.nanoTime()
       copy = if statement.copies then Copy(statement, script, begun) else null
+      var isNew = false
+      checked(statement) { isNew = delivery.begins(statement).await }
+      lookAtSession()
+      if isNew && isRead then checkReading(statement.reading, statement.start)
       checked(statement) {
-        lookAtSession()
-        val refused = refusal(statement)
+        val refused = if isNew then refusal(statement) else null
         if refused ne null then throw refused
         if statement.copies then copy.nn.isSent = delivery.beginCopy(statement).await
         else
@@ -213,12 +221,18 @@ private[postgres] final class Applying(
       delivery.within(file.within)
       if copy ne null then copy.nn.isElsewhere = true
     case command: Piece.Command =>
+      if (command.reading ne null) && !Known.isOfStatement(command.name) && delivery.hasSettings
+      then
+        lookAtSession()
+        checkReading(command.reading.nn, command.start)
       try carryOut(command)
       catch
         case problem: CommandProblem =>
           failed(refusalOf(problem, command.start), session.connectionLost)
       val applied = command.applied
-      if applied ne null then applied.complete(()).await: Unit
+      if applied ne null then
+        if delivery.hasSettings then connections.follow()
+        applied.complete(()).await: Unit
 
   private def refusalOf(problem: CommandProblem, at: Position) = ScriptException(
     script,
@@ -244,9 +258,11 @@ private[postgres] final class Applying(
       case "gset" =>
         for told <- answers.set(command.arguments.head) do
           listener.printed(script, told, isForErrors = true)
-      case "gexec" => for statement <- answers.statements(command) do deliver(statement)
+      case "gexec" =>
+        for statement <- answers.statements(command) do deliver(statement, isRead = false)
       case "copyto" => copyTo(command)
       case "c" => connect(command)
+      case "look" => () // the reader waits for it
       case "forget" => session.takeRows(): Unit
       case "pset" => commands.run(script, command)
       case "o" => output.redirect(command.arguments, delivery.isSkipping(command.start))
@@ -260,18 +276,21 @@ private[postgres] final class Applying(
         throw CommandProblem(Variables.bytes(problem), hint)
       case _ => if !delivery.isSkipping(command.start) then commands.run(script, command)
 
-  /** Goes on over another connection. An error ends the run: psql has no connection after it. */
+  /** Goes on over another connection. Each error ends the run: psql has no connection after it, and
+    * what follows is not meant for this one.
+    */
   private def connect(command: Piece.Command)(using Task.Direct): Unit =
     commands.mayConnect(script, command)
-    if session.transaction != Session.Transaction.Idle then
-      throw CommandProblem(
-        "\\connect in the middle of a transaction, which would be rolled back",
-        "Is a COMMIT missing before it?"
-      )
     try
+      if session.transaction != Session.Transaction.Idle then
+        throw CommandProblem(
+          "\\connect in the middle of a transaction, which would be rolled back",
+          "Is a COMMIT missing before it?"
+        )
       connections.connect(command.arguments).await
       session.run("SET client_min_messages = warning").await: Unit
     catch
+      case problem: CommandProblem => throw refusalOf(problem, command.start)
       case error: ServerError =>
         throw ScriptException(
           script,
@@ -293,7 +312,8 @@ private[postgres] final class Applying(
       else CopyOutput.printed(text => listener.printed(script, text, isForErrors = false))
     session.copyTarget = target
     try
-      deliver(MetaCommand.copy(sql, command.start, command.endOffset, session.reading).reversed)
+      val copy = MetaCommand.copy(sql, command.start, command.endOffset, session.reading)
+      deliver(copy.reversed, isRead = false)
       target.close()
     catch case error: IOException => throw CopyOutput.problem(name, error)
 
@@ -382,9 +402,7 @@ private[postgres] final class Applying(
       else
         val isLeft = encoding.isUnchecked || !statement.isWhole // to the server
         val at = if isLeft then -1 else Encodings.firstInvalid(statement.text, encoding.charset)
-        if at >= 0 then invalid(statement, at)
-        else if statement.reading == reading then null
-        else readOtherwise(statement)
+        if at >= 0 then invalid(statement, at) else null
 
   private def transactionEnd(statement: Piece.Statement, word: String) = ScriptException(
     script,
@@ -400,36 +418,24 @@ private[postgres] final class Applying(
     hint = Some("If the script is in another encoding, begin it with SET client_encoding = '…'.")
   )
 
-  /** The splitter has followed other settings than the session has. Up to the first backslash, and
-    * up to the first character that is not ASCII, that makes no difference.
+  /** **Fails** if a piece that begins at `at` was read by other settings than the session has. The
+    * run ends then, also one that goes on after errors: the reader may have taken a part of a string
+    * for a statement, or a statement for a part of a string.
     */
-  private def readOtherwise(statement: Piece.Statement): ScriptException | Null =
-    val strings = statement.reading.standardStrings != reading.standardStrings
-    val characters = statement.reading.characters != reading.characters
-    val at = statement.indexWhere: byte =>
-      strings && byte == '\\' || characters && byte < 0
-    if at < 0 then null
-    else if strings then
+  private def checkReading(read: Reading, at: Position): Unit =
+    if read.standardStrings != reading.standardStrings then
       val state = if reading.standardStrings then "on" else "off"
-      otherwise(
-        statement.positionOfByte(at),
-        s"a backslash, while standard_conforming_strings is $state in this session",
-        s"SET standard_conforming_strings = $state"
-      )
-    else
-      otherwise(
-        statement.positionOfByte(at),
-        s"a character, while client_encoding is ${encoding.name} in this session",
-        s"SET client_encoding = '${encoding.name}'"
-      )
+      throw readOtherwise(at, "standard_conforming_strings", state)
+    else if read.characters != reading.characters then
+      throw readOtherwise(at, "client_encoding", encoding.name)
 
-  private def otherwise(at: Position, problem: String, setting: String) = ScriptException(
+  private def readOtherwise(at: Position, setting: String, value: String) = ScriptException(
     script,
     Some(at),
-    s"$problem, which no statement of the script shows",
+    s"$setting is $value in this session, which no statement of the script shows",
     hint = Some(
-      "A function, or ROLLBACK to a savepoint, has changed it, and strings would end elsewhere. " +
-        s"Write $setting before this statement."
+      "A function has changed it, and strings would end elsewhere. Write SET " +
+        s"$setting = '$value' behind the statement that calls it."
     )
   )
 

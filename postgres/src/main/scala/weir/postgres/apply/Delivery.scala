@@ -29,6 +29,16 @@ private[postgres] trait Delivery:
     */
   def isSkipping(at: Position): Boolean = false
 
+  /** Returns true if the session has the settings that the script has made up to here; false if
+    * they are those of a new session, as long as pieces are skipped.
+    */
+  def hasSettings: Boolean = true
+
+  /** Before each statement or COPY. Returns true if it is to be applied: the session has the
+    * settings of the script then. False if an earlier run has applied it.
+    */
+  def begins(piece: Piece.Statement): Task[Boolean]
+
   def statement(piece: Piece.Statement): Task[Option[Done]]
 
   /** Sends the statements that a source returns, until it returns none; `None` if this delivery
@@ -58,6 +68,7 @@ private[postgres] trait Delivery:
 private[postgres] final class PlainDelivery(session: Session) extends Delivery:
   def begin(script: String): Task[Unit] = Task.unit
   def end: Task[Unit] = Task.unit
+  def begins(piece: Piece.Statement): Task[Boolean] = Task.pure(true)
   def statement(piece: Piece.Statement): Task[Option[Done]] =
     session.send(piece).map(Some(_))
   override def exchanging: Option[Exchange.Source => Task[Unit]] =

@@ -27,6 +27,8 @@ private[postgres] final class JobsDelivery(lane: Lane, session: SessionWatch, co
   def begin(script: String): Task[Unit] = plain(_.begin(script))(Task.direct(session.begin()))
   def end: Task[Unit] = Task.unit
 
+  def begins(piece: Piece.Statement): Task[Boolean] = Task.pure(true)
+
   def statement(piece: Piece.Statement): Task[Option[Done]] =
     plain(_.statement(piece))(lane.execute(piece).map { done =>
       session.executed(piece)

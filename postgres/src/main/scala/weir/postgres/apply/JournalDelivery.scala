@@ -47,6 +47,11 @@ private[postgres] final class JournalDelivery(
 
   override def isSkipping(at: Position): Boolean = current.nn.isSkipping(at)
 
+  override def hasSettings: Boolean = current.nn.hasSettings
+
+  def begins(piece: Piece.Statement): Task[Boolean] =
+    Task.direct(current.nn.begins(piece))
+
   def statement(piece: Piece.Statement): Task[Option[Done]] =
     Task.direct(current.nn.statement(piece))
 

@@ -43,6 +43,9 @@ private[apply] final class Reconnecting(
     settings.beginSession(next.reading)
   }
 
+  /** The reader of the scripts, which waits, goes on with the settings of the session. */
+  def follow(): Unit = settings.follow(session.reading)
+
   private def close(connection: ScriptConnection): Task[Unit] = DriverCall.onThread {
     try connection.jdbc.close()
     catch case _: SQLException => () // it was lost before

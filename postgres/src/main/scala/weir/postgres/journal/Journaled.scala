@@ -41,6 +41,9 @@ private[postgres] final class Journaled(
   /** True if the journal is known to have a table for the rows of statements. */
   private var rowsAreThere = false
 
+  /** True if the statement that has begun was applied before. */
+  private var passes = false
+
   /** True if this run has taken the row over. */
   private var taken = false
 
@@ -73,14 +76,24 @@ private[postgres] final class Journaled(
   /** Returns true if an earlier run has applied the piece after this place. */
   def isSkipping(at: Position): Boolean = skipping.isAt(at, pieces)
 
+  /** Returns true if the session has the settings that the applied pieces have made. */
+  def hasSettings: Boolean = taken
+
+  /** Before each statement or COPY. Returns true if it is to be applied; the session has the
+    * settings of the script then.
+    */
+  def begins(statement: Piece.Statement)(using Task.Direct): Boolean =
+    passes = skipping.passes(statement, pieces)
+    if !passes then takeOver()
+    !passes
+
   /** Applies a statement that is no COPY, and returns its result; none if it was applied before. */
   def statement(statement: Piece.Statement)(using Task.Direct): Option[Done] =
-    if skipping.passes(statement, pieces) then
+    if passes then
       if keeps(statement) then lane.session.keptRows = recalled(statement)
       skipped(statement, statement.endOffset)
       None
     else
-      takeOver()
       val done = apply(statement)
       applied(statement, statement.endOffset)
       Some(done)
@@ -280,8 +293,7 @@ private[postgres] final class Journaled(
   def beginCopy(statement: Piece.Statement)(using Task.Direct): Boolean =
     copying = statement
     target = null
-    if !skipping.passes(statement, pieces) then
-      takeOver()
+    if !passes then
       own = lane.transaction == Idle
       if own then lane.run("BEGIN").await
       val missing =

@@ -25,6 +25,9 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     */
   def isActive: Boolean = conditionals.isActive
 
+  /** Returns true if the script goes on after an error of a statement. */
+  def goesOn: Boolean = !isOn(variables.get("ON_ERROR_STOP"))
+
   /** Returns the number of `\if` blocks that are open in the file that is read. */
   def depth: Int = conditionals.depth
 
@@ -240,13 +243,17 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
 
   /** Returns the changes of the run that the new value of a variable makes. */
   private def applied(name: String, value: String | Null): List[Later] =
-    def isOn = (value ne null) && !Special.boolean(value).contains(false)
     name match
-      case "ON_ERROR_STOP" => List(Later("set", List(name, if isOn then "on" else "off")))
-      case "QUIET" => List(Later("set", List(name, if isOn then "on" else "off")))
-      case "AUTOCOMMIT" if !isOn => throw notFollowed(name, "begin and end transactions in it")
-      case "SINGLELINE" | "SINGLESTEP" if isOn => throw notFollowed(name, "leave the command out")
+      case "ON_ERROR_STOP" => List(Later("set", List(name, if isOn(value) then "on" else "off")))
+      case "QUIET" => List(Later("set", List(name, if isOn(value) then "on" else "off")))
+      case "AUTOCOMMIT" if !isOn(value) =>
+        throw notFollowed(name, "begin and end transactions in it")
+      case "SINGLELINE" | "SINGLESTEP" if isOn(value) =>
+        throw notFollowed(name, "leave the command out")
       case _ => Nil
+
+  private def isOn(value: String | Null): Boolean =
+    (value ne null) && !Special.boolean(value).contains(false)
 
   private def notFollowed(name: String, instead: String) = CommandProblem(
     s"$name is not supported: it changes how psql runs the script",

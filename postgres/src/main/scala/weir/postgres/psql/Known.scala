@@ -37,15 +37,20 @@ private[postgres] object Known:
   /** Returns true if the argument is the rest of the line. */
   def takesLine(name: String): Boolean = takingLine(name)
 
+  private val asking = Set("gset", "gexec")
+
   /** Returns true if the reader goes on only once the command has been carried out: what it reads
     * next may be made by the command, or by the statements before it.
     */
   def waits(name: String): Boolean = waiting(name)
 
-  private val waiting = Set("c", "i", "copy", "copyto", "gset", "gexec", "!")
+  private val waiting = Set("c", "i", "copy", "copyto", "look", "!") ++ asking
+
+  /** Returns true if the command was read before the statement that it belongs to has run. */
+  def isOfStatement(name: String): Boolean = asking(name) || name == "look" || name == "forget"
 
   /** Returns true if the reader cannot go on without the server's answer. */
-  def asks(name: String): Boolean = name == "gset" || name == "gexec"
+  def asks(name: String): Boolean = asking(name)
 
   /** Returns true if it is a command of `\if` blocks. */
   def branches(name: String): Boolean =

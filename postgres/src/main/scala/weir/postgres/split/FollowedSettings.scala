@@ -5,8 +5,9 @@ import java.util.Locale
 /** Follows the settings of a session that decide how its statements are read, by the words of the
   * statements: SET, RESET, DISCARD, and those that begin and end transactions.
   *
-  * It does not see savepoints, functions and values with escapes. So whoever sends a statement
-  * compares its `Reading` with the session's.
+  * It does not see errors, savepoints, functions and values with escapes. So the reader waits where a
+  * statement leaves a doubt, until whoever sends the statements has called `follow`; and these compare the
+  * `Reading` of each statement with the session's.
   *
   * @param begun
   *   those with which the session begins, which RESET sets again
@@ -23,33 +24,59 @@ private[postgres] final class FollowedSettings(
   private var current = initial
   private var afterCommit = initial // differs after SET LOCAL
   private var afterRollback: Reading | Null = if isInTransaction then initial else null
+  private var isTouched = false // in the open transaction
+  private var inDoubt = false
 
   def now: Reading = current
 
+  /** Returns true if an error of the next statement would take settings back. */
+  def mayFallBack: Boolean = isTouched
+
+  /** The session has these settings, now that all statements have run. */
+  def follow(reading: Reading): Unit =
+    current = reading
+    if afterRollback eq null then afterCommit = reading
+
   /** Another session begins with these settings, once the one before has ended. */
-  def beginSession(reading: Reading): Unit =
+  def beginSession(reading: Reading = begun): Unit =
     initial = reading
     end(reading)
 
-  /** A statement has been read, which begins with one of the words that matter. */
-  def executed(statement: Array[Byte]): Unit =
-    Tokens.leading(statement, 3) match
+  /** A statement has been read, which begins with one of the words that matter. Returns true if the
+    * session may have other settings after it than it says: it changes them, or ends a transaction
+    * that has.
+    */
+  def executed(statement: Array[Byte]): Boolean =
+    val before = current
+    inDoubt = false
+    carryOut(statement)
+    inDoubt || current != before
+
+  private def carryOut(statement: Array[Byte]): Unit =
+    val words = Tokens.leading(statement, 4)
+    val chains = words.endsWith(List("AND", "CHAIN"))
+    words match
       case "SET" :: _ => set(statement)
       case "RESET" :: "ALL" :: _ | "DISCARD" :: "ALL" :: _ => change(false)(_ => initial)
       case "RESET" :: name :: _ => assign(Assignment(name.toLowerCase(Locale.ROOT), None, false))
       case ("COMMIT" | "ROLLBACK") :: "PREPARED" :: _ => ()
       case ("BEGIN" | "START") :: _ => if afterRollback eq null then afterRollback = afterCommit
-      case ("COMMIT" | "END") :: _ | "PREPARE" :: "TRANSACTION" :: _ => end(afterCommit)
-      case "ROLLBACK" :: "TO" :: _ | "ROLLBACK" :: _ :: "TO" :: _ => ()
+      case ("COMMIT" | "END") :: _ | "PREPARE" :: "TRANSACTION" :: _ => end(afterCommit, chains)
+      case "ROLLBACK" :: "TO" :: _ | "ROLLBACK" :: _ :: "TO" :: _ => inDoubt = isTouched
       case ("ROLLBACK" | "ABORT") :: _ =>
         val before = afterRollback
-        end(if before eq null then afterCommit else before)
+        end(if before eq null then afterCommit else before, chains)
       case _ => ()
 
-  private def end(next: Reading): Unit =
+  /** @param chains
+    *   the next transaction begins at once
+    */
+  private def end(next: Reading, chains: Boolean = false): Unit =
     current = next
     afterCommit = next
-    afterRollback = null
+    afterRollback = if chains then next else null
+    inDoubt = isTouched
+    isTouched = false
 
   private def set(statement: Array[Byte]): Unit =
     for assignment <- assignmentOf(statement) do assign(assignment)
@@ -66,7 +93,9 @@ private[postgres] final class FollowedSettings(
         case _ => ()
 
   private def change(isLocal: Boolean)(to: Reading => Reading): Unit =
-    current = to(current)
+    val before = current
+    current = to(before)
+    isTouched ||= (afterRollback ne null) && current != before
     if !isLocal then afterCommit = to(afterCommit)
 
 private[postgres] object FollowedSettings:

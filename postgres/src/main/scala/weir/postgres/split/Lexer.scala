@@ -123,7 +123,10 @@ private[split] final class Lexer(
     val statement = text.statement(at, firstAt, settings.now, classifier.isCopy, endOffset, answer)
     errors.checkMemory(statement, isJoined)
     text.release()
-    changes.reverse.foreach(settings.executed)
+    // A part joined by `\;` ends no doubt of one before it.
+    val isInDoubt = changes.reverse.map(settings.executed).exists(identity)
+    if commands.areApplied && (isInDoubt || settings.mayFallBack && commands.goesOn) then
+      command.lookAfter(statement)
     statement
 
   def skip(): Unit = text.abandon()
@@ -337,7 +340,9 @@ private[split] final class Lexer(
       if !commands.isActive then Inactive
       else if text.isBegun && sending.isEmpty then InStatement
       else Between
-    if reading == Inactive then passed = 0
+    if reading == Inactive then
+      passed = 0
+      scanner.hasEscapes = !settings.now.standardStrings
     val left = command.bytesLeft
     if left == 0 then at
     else if isInRun && left <= at then at - left

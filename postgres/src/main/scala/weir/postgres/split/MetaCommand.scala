@@ -52,6 +52,12 @@ private[split] final class MetaCommand(
     errors.fail(_, "\\if without \\endif", Some("Is the script cut off?"))
   )
 
+  /** The reader is to wait until `statement` has been applied, and the session has been looked at.
+    */
+  def lookAfter(statement: Piece.Statement): Unit =
+    if later.isEmpty then start = statement.start
+    later = later :+ Commands.Later("look", Nil)
+
   /** Returns the next command to run after the statements before it; null if there is none. */
   def next(endOffset: Long): Piece | Null = later match
     case Nil => null
@@ -60,7 +66,7 @@ private[split] final class MetaCommand(
       MetaCommand.copy(sql, start, endOffset, settings.now)
     case first :: rest =>
       later = rest
-      Piece.Command(first.name, first.arguments, start, endOffset)
+      Piece.Command(first.name, first.arguments, start, endOffset, reading = settings.now)
 
   /** Returns what follows the command on its line and a newline, at its position. */
   def rest: Run =

@@ -156,7 +156,12 @@ final class Splitter private[postgres] (
           "this statement is too long to be sent again by \\g and commands like it",
           Some("Write the command behind it, instead of the semicolon.")
         )
-      else again.sentAgain(usedUp, answer)
+      else sentAgain(again, answer)
+
+  private def sentAgain(last: Piece.Statement, answer: Piece.Answer): Piece.Statement =
+    val piece = last.sentAgain(usedUp, answer, settings.now)
+    if piece.copies then beginCopy(piece.start)
+    piece
 
   /** Continues with the text that follows a command on its line. */
   private def takeRestOfLine(): Unit =

@@ -58,13 +58,17 @@ class ConnectSuite extends ServerSuite:
       }
       assertEquals((told, isLost), (Nil, Some(true)))
 
-  test("an open transaction would be rolled back: an error"):
-    val url = server.unix(server.newDatabase())
-    val (_, end) = apply(url, "BEGIN;\nCREATE TABLE t();\n\\c -\nSELECT 1;")
-    assertEquals(
-      problemOf(end),
-      "s.sql:3:1: \\connect in the middle of a transaction, which would be rolled back"
-    )
+  test("an open transaction would be rolled back: an error, which ends each run"):
+    for onError <- List(OnError.Stop, OnError.Continue) do
+      val database = server.newDatabase()
+      val script = "BEGIN;\nCREATE TABLE t();\n\\c -\nCREATE TABLE u();\nCOMMIT;"
+      val (_, end) = apply(server.unix(database), script, _ => ApplyOptions(onError = onError))
+      assertEquals(
+        problemOf(end),
+        "s.sql:3:1: \\connect in the middle of a transaction, which would be rolled back"
+      )
+      val tables = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace"
+      assertEquals(server.ask(database)(tables), "0")
 
   test("refused with a journal and with one transaction, once the statements before it have run"):
     for (options, name) <- List(
@@ -93,10 +97,12 @@ class ConnectSuite extends ServerSuite:
     assertEquals(server.ask(second)("SELECT count(*) FROM a"), "5000")
 
   test("an address that was not one of libpq's has no parts to keep"):
-    val (_, end) = apply(server.jdbc(server.newDatabase()), "\\c -\n")
-    val problem =
-      "s.sql:1:1: \\connect needs a connection that was opened by a postgresql:// address"
-    assertEquals(problemOf(end), problem)
+    for onError <- List(OnError.Stop, OnError.Continue) do
+      val url = server.jdbc(server.newDatabase())
+      val (_, end) = apply(url, "\\c -\nSELECT 1;\n", _ => ApplyOptions(onError = onError))
+      val problem =
+        "s.sql:1:1: \\connect needs a connection that was opened by a postgresql:// address"
+      assertEquals(problemOf(end), problem)
 
   test("refused: an address with more beside it, a bad address, a bad -reuse-previous"):
     val url = server.unix(server.newDatabase())
@@ -106,8 +112,10 @@ class ConnectSuite extends ServerSuite:
         "-reuse-previous=x a" -> "\"x\" is no value of -reuse-previous"
       )
     do
-      val found = problemOf(apply(url, s"\\c $arguments\n")._2)
-      assert(found.startsWith(s"s.sql:1:1: $problem"), found)
+      for onError <- List(OnError.Stop, OnError.Continue) do
+        val options = ApplyOptions(onError = onError)
+        val found = problemOf(apply(url, s"\\c $arguments\n", _ => options)._2)
+        assert(found.startsWith(s"s.sql:1:1: $problem"), found)
 
   test("the password is kept for the same server and user only"):
     val before = Map("host" -> "a", "port" -> "5432", "user" -> "u", "password" -> "p")

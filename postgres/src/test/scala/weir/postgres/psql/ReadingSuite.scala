@@ -148,6 +148,53 @@ class ReadingSuite extends NeedsPrograms, WeirSuite:
       "INSERT INTO t VALUES ('2\\', ';');\n"
   )(Vector("t", "1'|;", "2\\|;"))
 
+  private val users = "CREATE TABLE users();\nCREATE TABLE log (a text);\n"
+  private val copied = "SELECT 'c:\\'; COPY log FROM stdin;\ndon't; DROP TABLE users; --\n\\.\n"
+
+  strings(
+    "a failed transaction takes its settings back, also by COMMIT",
+    s"${users}BEGIN;\n${off}SELECT nix;\nCOMMIT;\n$copied"
+  )(Vector("log", "don't; DROP TABLE users; --", "users"), "42703")
+
+  strings(
+    "a setting of a failed transaction is none",
+    s"${users}BEGIN;\nSELECT nix;\n${off}COMMIT;\n$copied"
+  )(Vector("log", "don't; DROP TABLE users; --", "users"), "42703", "25P02")
+
+  strings(
+    "a return to a savepoint takes a setting back",
+    s"${users}BEGIN;\nSAVEPOINT a;\n${off}ROLLBACK TO a;\n${copied}COMMIT;\n"
+  )(Vector("log", "don't; DROP TABLE users; --", "users"))
+
+  strings(
+    "COMMIT AND CHAIN begins a transaction with settings of its own",
+    s"${table}BEGIN;\nCOMMIT AND CHAIN;\nSET LOCAL standard_conforming_strings = off;\n" +
+      "INSERT INTO t VALUES ('1\\'', ';');\nCOMMIT;\nINSERT INTO t VALUES ('2\\', ';');\n"
+  )(Vector("t", "1'|;", "2\\|;"))
+
+  strings(
+    "a function before \\gset changes how strings are read",
+    s"${table}SELECT set_config('standard_conforming_strings', 'off', false) AS a \\gset\n" +
+      "INSERT INTO t VALUES ('1\\'', ';');\n"
+  )(Vector("t", "1'|;"))
+
+  strings(
+    "a row of \\gexec changes how those after it are read, and the script",
+    s"${table}SELECT 'SET standard_conforming_strings = off', " +
+      "$$INSERT INTO t VALUES ('1\\'', ';')$$ \\gexec\nINSERT INTO t VALUES ('2\\'', ';');\n"
+  )(Vector("t", "1'|;", "2'|;"))
+
+  strings(
+    "a branch that is not taken is read by the settings of its place",
+    s"$table$off\\if false\nINSERT INTO t VALUES ('it\\'s');\n\\endif\n" +
+      "INSERT INTO t VALUES ('1\\'', ';');\n"
+  )(Vector("t", "1'|;"))
+
+  strings(
+    "COPY is sent again by \\g, with data of its own",
+    s"${table}COPY t FROM stdin;\n1\ta\n\\.\n\\g\n2\tb\n\\.\nINSERT INTO t VALUES ('3', '');\n"
+  )(Vector("t", "1|a", "2|b", "3|"))
+
   test("the place of an error is counted in characters"):
     for (name, charset) <- List("SJIS" -> "windows-31j", "GB18030" -> "GB18030") do
       val text = s"SET client_encoding = '$name';\nSELECT '十表ü',\n '十表', /* 十 */ nix;\n"
