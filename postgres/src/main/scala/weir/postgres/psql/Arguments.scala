@@ -3,15 +3,16 @@ package weir.postgres.psql
 /** Reads the arguments of a command of psql from its line, as psql does: quotes, backquotes and
   * variables, up to a backslash or the end of the line.
   *
-  * @param line
-  *   the line after the backslash of the command, each byte a character
   * @param from
   *   the index after the name of the command
   * @param variables
   *   null in a branch of `\if` that is not taken, where psql replaces none
   */
-private[psql] final class Arguments(line: String, from: Int, variables: Variables | Null):
+private[psql] final class Arguments(line: CommandLine, from: Int, variables: Variables | Null):
   import Arguments.*
+
+  private val marks = line.marks // decides
+  private val raw = line.text // is taken
 
   private var i = from
   private val text = StringBuilder()
@@ -23,12 +24,12 @@ private[psql] final class Arguments(line: String, from: Int, variables: Variable
     *   takes unquoted semicolons from its end
     */
   def next(dropsSemicolons: Boolean = false): Argument | Null =
-    while i < line.length && isSpace(line(i)) do i += 1
+    while i < marks.length && isSpace(marks(i)) do i += 1
     text.clear()
     plain = 0
     var quote = NoQuote
-    while i < line.length && !isSpace(line(i)) && line(i) != '\\' do
-      line(i) match
+    while i < marks.length && !isSpace(marks(i)) && marks(i) != '\\' do
+      marks(i) match
         case '\'' =>
           quote = '\''
           quoted()
@@ -52,28 +53,28 @@ private[psql] final class Arguments(line: String, from: Int, variables: Variable
     * line.
     */
   def wholeLine(): String =
-    while i < line.length && isSpace(line(i)) do i += 1
-    val taken = line.substring(i)
-    i = line.length
+    while i < marks.length && isSpace(marks(i)) do i += 1
+    val taken = raw.substring(i)
+    i = marks.length
     taken
 
   /** Returns the name of a file; or the rest of the line as it is, if that begins with a `|`; null
     * if there is nothing.
     */
   def fileOrProgram(): String | Null =
-    while i < line.length && isSpace(line(i)) do i += 1
-    if line.startsWith("|", i) then wholeLine()
+    while i < marks.length && isSpace(marks(i)) do i += 1
+    if marks.startsWith("|", i) then wholeLine()
     else
       val word = next()
       if word eq null then null else word.text
 
   /** Ends the command, and returns the index in the line at which what follows begins. */
   def end(): Int =
-    if line.startsWith("\\\\", i) then i += 2
+    if marks.startsWith("\\\\", i) then i += 2
     i
 
   private def take(): Unit =
-    text += line(i)
+    text += raw(i)
     plain += 1
     i += 1
 
@@ -81,43 +82,43 @@ private[psql] final class Arguments(line: String, from: Int, variables: Variable
     i += 1
     var isOpen = true
     while isOpen do
-      if i == line.length then unterminated()
-      line(i) match
-        case '\'' if i + 1 < line.length && line(i + 1) == '\'' =>
+      if i == marks.length then unterminated()
+      marks(i) match
+        case '\'' if i + 1 < marks.length && marks(i + 1) == '\'' =>
           text += '\''
           i += 2
         case '\'' =>
           isOpen = false
           i += 1
-        case '\\' if i + 1 < line.length => escape()
-        case other =>
-          text += other
+        case '\\' if i + 1 < marks.length => escape()
+        case _ =>
+          text += raw(i)
           i += 1
     plain = 0
 
   private def escape(): Unit =
     i += 1
-    val c = line(i)
+    val c = marks(i)
     if isOctal(c) then code(i, 3, 8, isOctal)
-    else if c == 'x' && i + 1 < line.length && isHex(line(i + 1)) then code(i + 1, 2, 16, isHex)
+    else if c == 'x' && i + 1 < marks.length && isHex(marks(i + 1)) then code(i + 1, 2, 16, isHex)
     else
-      text += Escapes.getOrElse(c, c)
+      text += Escapes.getOrElse(c, raw(i))
       i += 1
 
   private def code(at: Int, most: Int, base: Int, isDigit: Char => Boolean): Unit =
-    val digits = line.substring(at, (at + most).min(line.length)).takeWhile(isDigit)
+    val digits = raw.substring(at, (at + most).min(marks.length)).takeWhile(isDigit)
     text += (Integer.parseInt(digits, base) & 0xff).toChar
     i = at + digits.length
 
   private def doubleQuoted(): Unit =
-    val end = line.indexOf('"', i + 1)
+    val end = marks.indexOf('"', i + 1)
     if end < 0 then unterminated()
-    text ++= line.substring(i, end + 1)
+    text ++= raw.substring(i, end + 1)
     i = end + 1
     plain = 0
 
   private def shell(): Unit =
-    val end = line.indexOf('`', i + 1)
+    val end = marks.indexOf('`', i + 1)
     if end < 0 then unterminated()
     if variables eq null then i = end + 1 // psql runs none here
     else
@@ -130,13 +131,14 @@ private[psql] final class Arguments(line: String, from: Int, variables: Variable
     * argument counts as quoted.
     */
   private def variable(): Boolean =
-    Variables.reference.findPrefixMatchOf(line.substring(i)) match
+    Variables.reference.findPrefixMatchOf(marks.substring(i)) match
       case None =>
         take()
         false
       case Some(found) =>
-        val value = Variables.valueOf(found, variables)
-        text ++= (if value eq null then found.matched else value)
+        val rest = raw.substring(i)
+        val value = Variables.valueOf(found, rest, variables, line.mask)
+        text ++= (if value eq null then rest.take(found.end) else value)
         i += found.matched.length
         plain = 0
         !found.matched.startsWith(":{")

@@ -53,13 +53,13 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
   /** Runs the command that `line` begins with, the text after its backslash. **Fails** with a
     * `CommandProblem` if it cannot be carried out.
     */
-  def run(line: String): Done =
+  def run(line: CommandLine): Done =
     val name = nameOf(line)
     val arguments = argumentsOf(name, line)
     if restriction ne null then checkRestricted(name)
     val later =
       if Known.branches(name) then branch(name, line)
-      else if isActive then carryOut(name, arguments)
+      else if isActive then carryOut(name, line, arguments)
       else passBy(name, arguments)
     val left = if Known.branches(name) then argumentsOf(name, line) else arguments
     // psql ignores what is too many, and the rest of the line after an error
@@ -69,10 +69,10 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     shows = None
     Done(left.end(), later, next)
 
-  private def argumentsOf(name: String, line: String) =
+  private def argumentsOf(name: String, line: CommandLine) =
     Arguments(line, name.length, Option.when(isActive)(variables).orNull)
 
-  private def carryOut(name: String, arguments: Arguments): List[Later] =
+  private def carryOut(name: String, line: CommandLine, arguments: Arguments): List[Later] =
     name match
       case "restrict" | "unrestrict" =>
         restrict(name, arguments)
@@ -95,13 +95,13 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       case "getenv" => getenv(arguments)
       case "setenv" => setenv(arguments)
       case "q" | "quit" | "r" | "reset" => Nil
-      case _ if name.equalsIgnoreCase("copy") => copy(arguments)
+      case _ if name.equalsIgnoreCase("copy") => copy(line, arguments)
       case _ if Known.settings.contains(name) => setting(name, arguments)
       case _ if Known.displays(name) => display(name, arguments)
       case _ => refuse(name)
 
   /** A command of `\if` blocks. Its arguments have variables only where they count. */
-  private def branch(name: String, line: String): List[Later] =
+  private def branch(name: String, line: CommandLine): List[Later] =
     var later = List.empty[Later]
     def isTrue: Boolean =
       val text = Arguments(line, name.length, variables).rest().map(_.text).mkString(" ")
@@ -191,9 +191,9 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       Nil
     catch case problem: CommandProblem => failed(problem)
 
-  private def copy(arguments: Arguments): List[Later] =
+  private def copy(line: CommandLine, arguments: Arguments): List[Later] =
     try
-      val copy = CopyCommand.parse(arguments.wholeLine())
+      val copy = CopyCommand.parse(line.copy(text = arguments.wholeLine()))
       if copy.kind == "program" || (copy.reads && copy.kind == "standard") then
         refuse(s"copy ${if copy.reads then "from" else "to"} ${copy.kind}")
       val name =
@@ -322,7 +322,8 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
 
 private[postgres] object Commands:
   /** Returns the name of the command that `line` begins with. */
-  def nameOf(line: String): String = line.takeWhile(c => !Arguments.isSpace(c) && c != '\\')
+  def nameOf(line: CommandLine): String =
+    line.text.take(line.marks.segmentLength(c => !Arguments.isSpace(c) && c != '\\'))
 
   /** @param end
     *   the index in the line at which what follows the command begins

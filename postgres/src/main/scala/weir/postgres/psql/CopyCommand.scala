@@ -19,7 +19,7 @@ private[psql] final case class CopyCommand(sql: String, reads: Boolean, kind: St
 private[psql] object CopyCommand:
   /** **Fails** with a `CommandProblem` at the word that psql does not expect.
     */
-  def parse(line: String): CopyCommand =
+  def parse(line: CommandLine): CopyCommand =
     val words = Words(line)
     val head = StringBuilder()
     var word = words.next(Names)
@@ -89,7 +89,8 @@ private[psql] object CopyCommand:
   private val Space = " \t\n\r"
 
   /** The words of a line, as psql's `strtokx` cuts them. */
-  private final class Words(line: String):
+  private final class Words(of: CommandLine):
+    private val line = of.marks
     private var i = 0
 
     /** **Fails** if there is no more.
@@ -102,12 +103,13 @@ private[psql] object CopyCommand:
       else
         val isEscape = marks.hasEscapes && (line(i) | 0x20) == 'e' && line.startsWith("'", i + 1)
         if isEscape then i += 1
-        if isEscape || marks.quotes.contains(line(i)) then quoted(line(i), isEscape)
+        if isEscape || marks.quotes.contains(line(i)) then
+          quoted(line(i), isEscape || marks.hasEscapes && !of.hasStandardStrings)
         else
           def ends(c: Char) =
             Space.contains(c) || marks.single.contains(c) || marks.quotes.contains(c)
           while i < line.length && !ends(line(i)) do i += 1
-      val word = line.substring(from, i)
+      val word = of.text.substring(from, i)
       if i < line.length && Space.contains(line(i)) then i += 1
       word
 
@@ -122,4 +124,4 @@ private[psql] object CopyCommand:
           i += 1
           isOpen = false
 
-    def rest: String = line.substring(i)
+    def rest: String = of.text.substring(i)

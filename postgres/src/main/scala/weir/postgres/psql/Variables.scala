@@ -27,23 +27,32 @@ private[postgres] final class Variables:
   def isSet(name: String): Boolean = Variables.atRunTime(name) || values.contains(name)
 
   /** Returns the value as an SQL literal; null if the variable is not set. */
-  def literal(name: String): String | Null =
+  private def literal(name: String, mask: String => String): String | Null =
     val value = get(name)
     if value eq null then null
     else
-      val quoted = value.replace("'", "''")
-      if value.contains('\\') then s" E'${quoted.replace("\\", "\\\\")}'" else s"'$quoted'"
+      val marks = Variables.marksOf(name, value, '\'', mask)
+      val quoted = Variables.doubled(value, marks, "'\\")
+      if marks.contains('\\') then s" E'$quoted'" else s"'$quoted'"
 
   /** Returns the value as an SQL identifier; null if the variable is not set. */
-  def identifier(name: String): String | Null =
+  private def identifier(name: String, mask: String => String): String | Null =
     val value = get(name)
-    if value eq null then null else "\"" + value.replace("\"", "\"\"") + "\""
+    if value eq null then null
+    else
+      val marks = Variables.marksOf(name, value, '"', mask)
+      s"\"${Variables.doubled(value, marks, "\"")}\""
 
   /** Returns the text that replaces `:name` in SQL, or one of the other forms; null if the variable
-    * is not set.
+    * is not set. **Fails** with a `CommandProblem` if it cannot be quoted.
+    *
+    * @param mask
+    *   as in `CommandLine`
     */
-  def valueOf(reference: String): String | Null =
-    Variables.reference.findPrefixMatchOf(reference).fold(null)(Variables.valueOf(_, this))
+  def valueOf(reference: String, mask: String => String): String | Null =
+    Variables.reference
+      .findPrefixMatchOf(mask(reference))
+      .fold(null)(Variables.valueOf(_, reference, this, mask))
 
   /** Sets a variable, and returns its value. **Fails** with a `CommandProblem` if psql would not
     * take it.
@@ -87,14 +96,41 @@ private[postgres] object Variables:
   val reference: Regex =
     s":(?:($nameForm)|'($nameForm)'|\"($nameForm)\"|\\{\\?($nameForm)\\})".r
 
-  /** Returns the text that replaces what `reference` has found; null if the variable is not set. */
-  def valueOf(found: Regex.Match, variables: Variables | Null): String | Null =
-    val List(plain, literal, identifier, test) = found.subgroups: @unchecked
+  /** Returns the text that replaces what `reference` has found; null if the variable is not set.
+    *
+    * @param text
+    *   in whose masked form it was found
+    */
+  def valueOf(
+      found: Regex.Match,
+      text: String,
+      variables: Variables | Null,
+      mask: String => String
+  ): String | Null =
+    def group(i: Int): String | Null =
+      if found.start(i) < 0 then null else text.substring(found.start(i), found.end(i))
+    val (plain, literal, identifier, test) = (group(1), group(2), group(3), group(4))
     if test ne null then if (variables ne null) && variables.nn.isSet(test) then "TRUE" else "FALSE"
     else if variables eq null then null
-    else if literal ne null then variables.nn.literal(literal)
-    else if identifier ne null then variables.nn.identifier(identifier)
-    else variables.nn.get(plain)
+    else if literal ne null then variables.nn.literal(literal, mask)
+    else if identifier ne null then variables.nn.identifier(identifier, mask)
+    else variables.nn.get(plain.nn)
+
+  /** Returns the masked value. **Fails** with a `CommandProblem` if a character of it, which is not
+    * whole, would take in a quote.
+    */
+  private def marksOf(name: String, value: String, quote: Char, mask: String => String): String =
+    val ended = value + quote
+    val marks = mask(ended)
+    if marks.count(_ == quote) != ended.count(_ == quote) then
+      throw CommandProblem(
+        s"the value of the variable ${text(name)} is not valid in the encoding of the script",
+        "A character of it is cut off. Is the value in another encoding?"
+      )
+    marks.init
+
+  private def doubled(value: String, marks: String, twice: String): String =
+    value.zip(marks).map((c, mark) => if twice.contains(mark) then s"$c$c" else s"$c").mkString
 
   /** Returns the text with each of its bytes in UTF-8 as a character. */
   def bytes(text: String): String = String(text.getBytes(UTF_8), ISO_8859_1)

@@ -248,7 +248,7 @@ private[split] final class Lexer(
     val value =
       if values.exists(_.name == name) then null
       else
-        try commands.variables.valueOf(name)
+        try commands.variables.valueOf(name, settings.now.maskedText)
         catch case problem: CommandProblem => errors.fail(place, problem)
     if value eq null then token()
     else

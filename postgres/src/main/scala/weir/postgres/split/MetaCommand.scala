@@ -2,7 +2,7 @@ package weir.postgres.split
 
 import java.nio.charset.StandardCharsets.ISO_8859_1
 import weir.postgres.{Piece, Position}
-import weir.postgres.psql.{CommandProblem, Commands}
+import weir.postgres.psql.{CommandLine, CommandProblem, Commands}
 
 /** A backslash outside of quotes with the rest of its line: a command of psql, and what follows it.
   */
@@ -34,9 +34,11 @@ private[split] final class MetaCommand(
   /** Carries out the command, now that its line has ended, and returns what to read next. */
   def run(): Commands.Next =
     val text = String(line, 0, length, ISO_8859_1)
-    if Commands.nameOf(text) == "." then errors.noCopy(start)
+    val reading = settings.now
+    val read = CommandLine(text, reading.maskedText, reading.standardStrings)
+    if Commands.nameOf(read) == "." then errors.noCopy(start)
     try
-      val done = commands.run(text)
+      val done = commands.run(read)
       later = done.later
       left = length - done.end
       if commands.depth > blocks.length then blocks = start :: blocks

@@ -1,5 +1,7 @@
 package weir.postgres.split
 
+import java.nio.charset.StandardCharsets.ISO_8859_1
+
 /** The settings of a session that decide where the strings of a statement end.
   *
   * @param standardStrings
@@ -17,6 +19,11 @@ private[postgres] final case class Reading(standardStrings: Boolean, characters:
   def masked(text: Array[Byte]): Array[Byte] =
     val needed = mask
     if needed eq null then text else needed.of(text, 0, text.length)
+
+  /** Returns the text, each byte a character, with its characters masked. */
+  def maskedText(text: String): String =
+    if characters == Characters.Utf8 then text
+    else String(masked(text.getBytes(ISO_8859_1)), ISO_8859_1)
 
 private[postgres] object Reading:
   val standard: Reading = Reading(true, Characters.Utf8)

@@ -195,6 +195,51 @@ class ReadingSuite extends NeedsPrograms, WeirSuite:
     s"${table}COPY t FROM stdin;\n1\ta\n\\.\n\\g\n2\tb\n\\.\nINSERT INTO t VALUES ('3', '');\n"
   )(Vector("t", "1|a", "2|b", "3|"))
 
+  for (name, charset) <- List("SJIS" -> "windows-31j", "GBK" -> "GBK") do
+    test(s"commands and the values of variables in $name"):
+      // The second byte of this character is a backslash.
+      val hiding = String(Array(0x95.toByte, 0x5c.toByte), Charset.forName(charset))
+      val script =
+        s"""CREATE TABLE t (a text, b text);
+           |SET client_encoding = '$name';
+           |\\set label '$hiding''n'
+           |INSERT INTO t VALUES (:'label', '1');
+           |\\set label ${hiding}n
+           |INSERT INTO t VALUES (:'label', '2');
+           |SELECT '${hiding}n' AS x \\gset
+           |INSERT INTO t VALUES (:'x', '3');
+           |SELECT '$hiding''; DROP TABLE t; --\\' AS x, 'a"$hiding' AS y \\gset
+           |INSERT INTO t VALUES (:'x', '4'); SELECT 1 AS :"y";
+           |\\copy (select E'$hiding', '$hiding') to '/dev/null'
+           |\\if false \\echo '$hiding'
+           |\\endif
+           |INSERT INTO t VALUES (:'label', '5');
+           |""".stripMargin
+      val rows = List(s"$hiding'n|1", s"${hiding}n|2", s"${hiding}n|3") ++
+        List(s"$hiding'; DROP TABLE t; --\\|4", s"${hiding}n|5")
+      val left = same(script.getBytes(Charset.forName(charset)))
+      assertEquals((left._1.toSet, left._2), (rows.toSet + "t", Vector.empty))
+
+  strings(
+    "the query of \\copy has strings that have escapes",
+    s"$table$off\\copy (select 'it\\'s (') to '/dev/null'\nINSERT INTO t VALUES ('1', '');\n"
+  )(Vector("t", "1|"))
+
+  test("a value that would take in the quote behind it is refused"):
+    val script = "SET client_encoding = 'SJIS';\n\\set x '\\x95'\nSELECT :'x', '; DROP TABLE t; --';\n"
+    val source = SqlScript.fromInputStream("s.sql")(java.io.ByteArrayInputStream(script.getBytes))
+    val options = ApplyOptions(onError = OnError.Continue)
+    val error = intercept[ScriptException](
+      ScriptConnection
+        .open(server.url("postgres"))
+        .use(source.applyTo(_, options))
+        .runSync()
+    )
+    assertEquals(
+      error.getMessage,
+      "s.sql:3:8: the value of the variable x is not valid in the encoding of the script"
+    )
+
   test("the place of an error is counted in characters"):
     for (name, charset) <- List("SJIS" -> "windows-31j", "GB18030" -> "GB18030") do
       val text = s"SET client_encoding = '$name';\nSELECT '十表ü',\n '十表', /* 十 */ nix;\n"
