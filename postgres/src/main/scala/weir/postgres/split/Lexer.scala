@@ -207,7 +207,7 @@ private[split] final class Lexer(
     var i = from
     val before = values
     while i < end && reading == InStatement && (values eq before) do
-      i = scanner.read(bytes, i, end)
+      i = scanner.read(bytes, run.raw, i, end)
       (scanner.kind: @switch) match
         case Token.None => ()
         case Token.Word => word()
@@ -355,7 +355,7 @@ private[split] final class Lexer(
     var i = from
     scanner.place(passed, from)
     while i < end && reading == Inactive do
-      i = scanner.read(bytes, i, end)
+      i = scanner.read(bytes, run.raw, i, end)
       if scanner.kind == Token.Backslash then beginCommand(i - 1): Unit
       else if scanner.kind == Token.Nul then nul(i - 1)
     passed += i - from

@@ -15,6 +15,7 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
   import LexerState.*
 
   private val dollar = DollarQuote()
+  private var raw = Array.emptyByteArray
   private var state = Plain
   private var base = 0 // added to an index of the block, it gives one of the text
 
@@ -23,7 +24,8 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
   private var closeAt = 0 // after the last quote of an escape string, which may go on
   private var isE = false // the word begins with an E
   private var isBits = false // the word begins with a B or an X
-  private var bitsAt = -1 // where a quote begins a string of bits
+  private var isU = false // the word begins with a U
+  private var plainAt = -1 // where a quote begins a string that never has escapes
   private var comments = 0 // nested
   private var newlineSeen = false // in the gap after an escape string
 
@@ -44,7 +46,7 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
   /** Begins with a text, outside of all tokens. */
   def begin(): Unit =
     state = Plain
-    bitsAt = -1
+    plainAt = -1
 
   /** Passes over all tokens but parentheses, semicolons and backslashes, or reports them again. */
   def passOver(plain: Boolean): Unit =
@@ -60,7 +62,11 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
   /** Reads on until a token has ended, which `kind` then is, or until the bytes are used up, where
     * `kind` is `Token.None`. Returns the index at which to go on.
     */
-  def read(bytes: Array[Byte], start: Int, end: Int): Int =
+  def read(bytes: Array[Byte], start: Int, end: Int): Int = read(bytes, bytes, start, end)
+
+  /** Reads on in `bytes`, which are those of `raw` with its characters masked. */
+  def read(bytes: Array[Byte], raw: Array[Byte], start: Int, end: Int): Int =
+    this.raw = raw
     kind = Token.None
     var i = start
     while i < end && kind == Token.None do
@@ -142,11 +148,12 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
           val letter = bytes(i) | 0x20
           isE = letter == 'e'
           isBits = letter == 'b' || letter == 'x'
+          isU = letter == 'u'
           state = InWord
           inWord(bytes, i + 1, end)
         case ByteClass.Digit => to(Number, i + 1)
         case ByteClass.Quote =>
-          to(if hasEscapes && openAt != bitsAt then InEscape else InString, i + 1)
+          to(if hasEscapes && openAt != plainAt then InEscape else InString, i + 1)
         case ByteClass.DoubleQuote => to(InQuoted, i + 1)
         case ByteClass.Dollar =>
           dollar.begin()
@@ -169,7 +176,9 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
     if i == end then i
     else if isE && bytes(i) == '\'' && base + i == openAt + 1 then to(InEscape, i + 1)
     else
-      if isBits && base + i == openAt + 1 then bitsAt = base + i
+      if base + i == openAt + 1 then
+        if isBits then plainAt = base + i // B'…'
+        else if isU && bytes(i) == '&' then plainAt = base + i + 1 // U&'…'
       ended(Token.Word, i)
 
   private def inString(bytes: Array[Byte], start: Int, end: Int): Int =
@@ -231,7 +240,7 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
 
   private def dollarQuote(bytes: Array[Byte], start: Int, end: Int): Int =
     val opens = state == DollarOpen
-    val i = dollar.read(state, bytes, start, end)
+    val i = dollar.read(state, bytes, raw, start, end)
     state = dollar.state
     if state == InWord then
       // No tag: the dollar is one token, and the rest is a word.
@@ -239,6 +248,7 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
       openAt += 1
       isE = dollar.beginsWithE
       isBits = false
+      isU = false
     else if state == Plain then
       if opens then found(Token.Mark, openAt + 1) else found(Token.Text, base + i)
     if state == InDollar && i < end && bytes(i) == 0 then nul(i) else i
@@ -316,11 +326,12 @@ private[split] final class TokenScanner(findsVariables: Boolean = false):
     found(Token.Mark, openAt + 1)
     openAt += 1
     state = state match
-      case ColonText => InString
+      case ColonText => if hasEscapes then InEscape else InString
       case ColonQuoted => InQuoted
       case ColonTest if base + i > openAt + 2 =>
         isE = false
         isBits = false
+        isU = false
         InWord
       case _ => Plain
     if isCast then i + 1 else i

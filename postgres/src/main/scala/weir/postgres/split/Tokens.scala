@@ -32,7 +32,7 @@ private[postgres] final class Tokens(
   /** Reads a token; `Token.None` at the end of the text. */
   private def read(): Unit =
     while
-      if at < text.length then at = scanner.read(masked, at, text.length)
+      if at < text.length then at = scanner.read(masked, text, at, text.length)
       else
         scanner.place(text.length, 0)
         at = text.length + scanner.read(TokenScanner.end, at - text.length, TokenScanner.end.length)

@@ -143,28 +143,34 @@ class ReadingSuite extends NeedsPrograms, WeirSuite:
   )(Vector("t", "1|it's", "2|;"))
 
   strings(
+    "a string with Unicode escapes has no others",
+    s"$table${off}SELECT U&'\\'; INSERT INTO t VALUES ('1\\'', ';');\nSELECT u&'\\';\n" +
+      "INSERT INTO t VALUES ('2', 'u'); --'\n"
+  )(Vector("t", "1'|;", "2|u"), "0A000", "0A000")
+
+  strings(
     "another session begins with its own settings",
     s"$table${off}INSERT INTO t VALUES ('1\\'', ';');\n\\connect -\n" +
       "INSERT INTO t VALUES ('2\\', ';');\n"
   )(Vector("t", "1'|;", "2\\|;"))
 
-  private val users = "CREATE TABLE users();\nCREATE TABLE log (a text);\n"
-  private val copied = "SELECT 'c:\\'; COPY log FROM stdin;\ndon't; DROP TABLE users; --\n\\.\n"
+  private val users = "CREATE TABLE users (a text, b text);\nCREATE TABLE log (a text, b text);\n"
+  private val copied = "SELECT 'c:\\'; COPY log (a) FROM stdin;\ndon't; DROP TABLE users; --\n\\.\n"
 
   strings(
     "a failed transaction takes its settings back, also by COMMIT",
     s"${users}BEGIN;\n${off}SELECT nix;\nCOMMIT;\n$copied"
-  )(Vector("log", "don't; DROP TABLE users; --", "users"), "42703")
+  )(Vector("log", "don't; DROP TABLE users; --|null", "users"), "42703")
 
   strings(
     "a setting of a failed transaction is none",
     s"${users}BEGIN;\nSELECT nix;\n${off}COMMIT;\n$copied"
-  )(Vector("log", "don't; DROP TABLE users; --", "users"), "42703", "25P02")
+  )(Vector("log", "don't; DROP TABLE users; --|null", "users"), "42703", "25P02")
 
   strings(
     "a return to a savepoint takes a setting back",
     s"${users}BEGIN;\nSAVEPOINT a;\n${off}ROLLBACK TO a;\n${copied}COMMIT;\n"
-  )(Vector("log", "don't; DROP TABLE users; --", "users"))
+  )(Vector("log", "don't; DROP TABLE users; --|null", "users"))
 
   strings(
     "COMMIT AND CHAIN begins a transaction with settings of its own",
@@ -225,8 +231,40 @@ class ReadingSuite extends NeedsPrograms, WeirSuite:
     s"$table$off\\copy (select 'it\\'s (') to '/dev/null'\nINSERT INTO t VALUES ('1', '');\n"
   )(Vector("t", "1|"))
 
+  test("the tags of two dollar strings differ by the bytes of their characters"):
+    val script = "CREATE TABLE t (a text, b text);\nSET client_encoding = 'SJIS';\n" +
+      "INSERT INTO t VALUES ($表$ a $十$; DROP TABLE t; $表$);\n"
+    val left = same(script.getBytes("windows-31j"))
+    assertEquals(left, (Vector("t", " a $十$; DROP TABLE t; |null"), Vector.empty))
+
+  for (set, charset, value) <- List(
+      ("SET standard_conforming_strings = off", "UTF-8", "'it\\'s;'"),
+      ("SET client_encoding = 'SJIS'", "windows-31j", "'表;'")
+    )
+  do
+    test(s"a run goes on behind $set"):
+      val database = newDatabase()
+      def run(divisor: Int) =
+        val script =
+          s"$set;\nCREATE TABLE t (a int, b text);\nINSERT INTO t VALUES (1, $value);\n" +
+            s"SELECT 1/$divisor;\nINSERT INTO t VALUES (2, $value);\n"
+        val source = SqlScript.fromInputStream("s.sql")(
+          java.io.ByteArrayInputStream(script.getBytes(charset))
+        )
+        ScriptConnection
+          .open(server.url(database))
+          .use(source.applyTo(_, ApplyOptions(resume = Some(Resume()))))
+          .attempt
+          .runSync()
+      val first = run(0)
+      assert(first.left.exists(_.getMessage == "s.sql:4:1: ERROR: division by zero"), first)
+      assertEquals(run(1).map(_.statements), Right(2L))
+      val stored = value.drop(1).dropRight(1).replace("\\", "")
+      assertEquals(rows(database), Vector("t", s"1|$stored", s"2|$stored"))
+
   test("a value that would take in the quote behind it is refused"):
-    val script = "SET client_encoding = 'SJIS';\n\\set x '\\x95'\nSELECT :'x', '; DROP TABLE t; --';\n"
+    val script =
+      "SET client_encoding = 'SJIS';\n\\set x '\\x95'\nSELECT :'x', '; DROP TABLE t; --';\n"
     val source = SqlScript.fromInputStream("s.sql")(java.io.ByteArrayInputStream(script.getBytes))
     val options = ApplyOptions(onError = OnError.Continue)
     val error = intercept[ScriptException](
