@@ -104,10 +104,12 @@ private[apply] final class Output(results: Results, print: String => Unit, chars
 
   /** Closes what is open, after an error of the run or its cancel. */
   def abandon(): Unit =
-    val open = current
+    val open = List(target, current).distinct
     current = usual
-    try open.abandon()
-    catch case _: IOException => () // the error of the run is told
+    target = usual
+    for one <- open do
+      try one.abandon()
+      catch case _: IOException => () // the error of the run is told
 
   private def closeCurrent(): Unit =
     val open = current
@@ -202,6 +204,7 @@ private[apply] object Output:
       if opened eq null then opened = open()
       opened.nn.write(bytes, charset)
     override def close(): Unit = if opened ne null then opened.nn.close()
+    override def abandon(): Unit = if opened ne null then opened.nn.abandon()
 
   /** A program that takes no more ends nothing, as in psql. */
   private final class Piped(program: Program) extends Target:

@@ -91,6 +91,16 @@ class OutputSuite extends ServerSuite:
     assert(end.isLeft)
     assertEquals(Files.readString(path.resolve("out.txt")), "1\n")
 
+  folder.test("a program of \\g gets the end of its input, also if its statement fails"): path =>
+    val script = s"${plain}SELECT repeat('x', 1000000), 1 / (4 - i) FROM generate_series(1, 4) i " +
+      "\\g |cat > rows.txt; echo > ended.txt\n"
+    val psql = printing(path).copy(allowsShell = true)
+    val (_, end) = apply(server.unix(server.newDatabase()), script, ApplyOptions(psql = psql))
+    assert(end.isLeft)
+    assert(Files.exists(path.resolve("ended.txt")))
+    val lines = Files.readString(path.resolve("rows.txt")).linesIterator.toList
+    assertEquals(lines.map(_.length), List(1000002, 1000002))
+
   test("a result that is larger than the memory for it is printed while it comes"):
     val script =
       s"${plain}SELECT repeat('x', 1000000), 1 / (100 - i) FROM generate_series(1, 100) i;\n"
