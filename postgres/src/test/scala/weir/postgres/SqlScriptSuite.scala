@@ -11,6 +11,14 @@ class SqlScriptSuite extends WeirSuite:
   private val script =
     ("SELECT 1;\nCOPY t FROM STDIN;\n" + "1\tabc\n" * 50_000 + "\\.\nSELECT 2;\n").getBytes(UTF_8)
 
+  test("without a server, each session begins with the settings of the first"):
+    val script = "SET standard_conforming_strings = off;\n\\c other\nSELECT '\\'; SELECT ';';\n"
+    val source = SqlScript.fromInputStream("s.sql")(java.io.ByteArrayInputStream(script.getBytes))
+    val statements = source.pieces.toList.runSync().collect { case s: Piece.Statement =>
+      String(s.text)
+    }
+    assertEquals(statements.drop(1), List("SELECT '\\'", "SELECT ';'"))
+
   test("a plain file, one packed by gzip and one by Zstandard have the same pieces"):
     val plain = shape(file(script))
     assertEquals(plain, List("SELECT 1", "COPY t FROM STDIN", "data 300000", "end", "SELECT 2"))

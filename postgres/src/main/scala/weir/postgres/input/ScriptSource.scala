@@ -124,9 +124,10 @@ private[postgres] final class ScriptSource(
     hint = Some("Without a server, as with --dry-run, nothing is known of it.")
   )
 
-  /** Begins with the file that the command reads, if it does. */
+  /** Begins with what the command makes the script read on by: a file, or another session. */
   private def begin(command: Piece.Command): Unit =
-    if command.name == "i" || command.name == "copy" then beginFile(command)
+    if command.name == "c" && !commands.areApplied then settings.beginSession()
+    else if command.name == "i" || command.name == "copy" then beginFile(command)
 
   private def beginFile(command: Piece.Command): Unit =
     val (path, isScript) = (Path.of(command.arguments.last), command.name == "i")
