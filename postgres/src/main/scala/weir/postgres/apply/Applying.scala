@@ -419,8 +419,8 @@ private[postgres] final class Applying(
   )
 
   /** **Fails** if a piece that begins at `at` was read by other settings than the session has. The
-    * run ends then, also one that goes on after errors: the reader may have taken a part of a string
-    * for a statement, or a statement for a part of a string.
+    * run ends then, also one that goes on after errors: the reader may have taken a part of a
+    * string for a statement, or a statement for a part of a string.
     */
   private def checkReading(read: Reading, at: Position): Unit =
     if read.standardStrings != reading.standardStrings then

@@ -5,9 +5,9 @@ import java.util.Locale
 /** Follows the settings of a session that decide how its statements are read, by the words of the
   * statements: SET, RESET, DISCARD, and those that begin and end transactions.
   *
-  * It does not see errors, savepoints, functions and values with escapes. So the reader waits where a
-  * statement leaves a doubt, until whoever sends the statements has called `follow`; and these compare the
-  * `Reading` of each statement with the session's.
+  * It does not see errors, savepoints, functions and values with escapes. So where a statement
+  * leaves a doubt the reader waits, until the sender of the statements has called `follow`. The
+  * sender also compares the `Reading` of each statement with the session's.
   *
   * @param begun
   *   those with which the session begins, which RESET sets again
