@@ -474,15 +474,20 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def runAsync(callback: Outcome[A] => Unit)(using runtime: WeirRuntime): () => Unit =
     RunAsync(this, callback, runtime)
 
-  /** As `runAsync`, but the task begins on the calling thread. It leaves that thread for a worker
-    * where it first suspends or yields, and before a stream or a `Task.direct`. If it does none of
-    * these, it has ended, and `ended` has been called, when this method returns. On a thread that
-    * runs a task already, the task begins on a worker.
+  /** As `runAsync`, but the task begins on the calling thread. It leaves that thread where it first
+    * suspends or yields, before a stream or a `Task.direct`, and after a stack overflow. A task
+    * that does none of these usually has ended, and `ended` has been called, when this method
+    * returns. On a thread that runs a task already, and with a runtime that runs all tasks on its
+    * own threads, as the one of the test kit does, it begins as with `runAsync`.
     *
-    * Calls `begins` with the function that cancels, just before the task begins. It is for the
-    * thread of an event loop that starts many short tasks, and spares a hand-over for each. Code of
-    * the task that blocks before the first suspension blocks the calling thread. **Cancelled** by
-    * an interrupt of the calling thread while the task is on it.
+    * Calls `begins` with the function that cancels, just before the task begins. If `begins`
+    * throws, so does this method: the task never begins, and `ended` is never called.
+    *
+    * This method is for the thread of an event loop that starts many short tasks, and spares a
+    * hand-over for each. Code of the task that blocks before the first suspension blocks the
+    * calling thread. An interrupt of that thread is an error of the code that blocks there, and
+    * cancels nothing. The interrupt flag of the thread is cleared before the task begins, and again
+    * when this method returns.
     */
   final def runAsyncHere(begins: (() => Unit) => Unit)(ended: Outcome[A] => Unit)(using
       runtime: WeirRuntime

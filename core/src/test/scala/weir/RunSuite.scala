@@ -248,17 +248,33 @@ class RunSuite extends WeirSuite:
     await(ended)
     assertEquals(endless.released.get, 1)
 
-  test("an interrupt of the caller of runAsyncHere cancels the code that blocks there"):
-    val endless = Endless(Task.delay(Thread.sleep(3_600_000)))
-    val outcome = AtomicReference[Outcome[Unit]]()
-    val wasInterrupted = AtomicReference[Boolean]()
-    val caller = Thread.ofPlatform().start { () =>
-      endless.task.runAsyncHere(_ => ())(outcome.set)
-      wasInterrupted.set(Thread.currentThread().isInterrupted)
-    }
-    await(endless.running)
-    caller.interrupt()
-    caller.join(10_000)
-    assertEquals(outcome.get, Outcome.Canceled)
-    assertEquals(wasInterrupted.get, true)
-    assertEquals(endless.released.get, 1)
+  test("an interrupt of the caller of runAsyncHere is an error of the code that blocks there"):
+    val endless = Task.delay(Thread.sleep(3_600_000))
+    for (name, blocks) <- List("in place" -> endless, "in runSync" -> Task.delay(endless.runSync()))
+    do
+      val running = CountDownLatch(1)
+      val outcome = AtomicReference[Outcome[Boolean]]()
+      val isInterrupted = AtomicReference[Boolean]()
+      val caller = Thread.ofPlatform().start { () =>
+        (Task(running.countDown()) >> blocks)
+          .as(false)
+          .handleErrorWith(error => Task.pure(error.isInstanceOf[InterruptedException]))
+          .runAsyncHere(_ => ())(outcome.set)
+        isInterrupted.set(Thread.currentThread().isInterrupted)
+      }
+      await(running)
+      caller.interrupt()
+      caller.join(10_000)
+      assertEquals(outcome.get, Outcome.Succeeded(true), name)
+      assertEquals(isInterrupted.get, false, name)
+
+  test("runAsyncHere treats an InterruptedException that its task throws as any error"):
+    val boom = InterruptedException("boom")
+    assertEquals(runHere(Task.fail(boom).attempt)._1, Some(Outcome.Succeeded(Left(boom))))
+    assertEquals(runHere(Task.delay(throw boom).attempt)._1, Some(Outcome.Succeeded(Left(boom))))
+    assertEquals(Thread.currentThread().isInterrupted, false)
+
+  test("a thread that is interrupted before runAsyncHere does not pass that to the task"):
+    Thread.currentThread().interrupt()
+    assertEquals(runHere(Task.delay(Thread.sleep(1)))._1, Some(Outcome.Succeeded(())))
+    assertEquals(Thread.currentThread().isInterrupted, false)

@@ -168,7 +168,7 @@ private[weir] abstract class ExecutionThread(val scheduler: Scheduler):
     else Tuning.clockInstructions
 
   /** Returns true if this thread was interrupted, which `error` may be a sign of, and clears its
-    * flag. Returns false for a worker, which only cancels interrupt.
+    * flag. Returns false for a worker and for a borrowed thread, which only cancels interrupt.
     */
   def takeInterrupt(error: Throwable | Null): Boolean = false
 
@@ -260,8 +260,10 @@ private[weir] object ExecutionThread:
 /** The thread that calls `runSync` or `runAsyncHere`, while it runs the first slice of the task
   * itself.
   *
-  * An interrupt of that thread cancels the task. If the task's code blocks, the interrupt arrives
-  * as an error of that code. Otherwise it arrives only as the thread's flag. So both are checked.
+  * An interrupt of the caller of `runSync` cancels the task. If the task's code blocks, the
+  * interrupt arrives as an error of that code. Otherwise it arrives only as the thread's flag. So
+  * both are checked. A borrowed thread runs tasks for others, so an interrupt of it means none of
+  * them.
   */
 private[weir] final class CallingThread private (
     scheduler: Scheduler,
@@ -287,7 +289,7 @@ private[weir] final class CallingThread private (
   override def hasBeenInterrupted: Boolean = wasInterrupted
 
   override def takeInterrupt(error: Throwable | Null): Boolean =
-    Thread.interrupted() || error.isInstanceOf[InterruptedException]
+    !isBorrowed && (Thread.interrupted() || error.isInstanceOf[InterruptedException])
 
   override def interruptedFromOutside(): Unit = wasInterrupted = true
 

@@ -29,11 +29,11 @@ private[weir] object RunAsync:
       val caller = CallingThread.borrowed(runtime.scheduler)
       val hook = runtime.hook
       val carried = if hook eq null then null else hook.capture()
+      Thread.interrupted(): Unit // not meant for this task
       try caller.run(fiber)
-      finally if hook ne null then hook.install(carried)
-      if caller.hasBeenInterrupted then
-        fiber.requestCancel()
-        caller.thread.interrupt()
+      finally
+        Thread.interrupted(): Unit // nor for what the thread does next
+        if hook ne null then hook.install(carried)
     else runtime.scheduler.submit(fiber)
 
   /** Returns a fiber that is not submitted yet, and calls `callback` at its end. */
