@@ -148,6 +148,26 @@ class HttpServerDrainSuite extends HttpSuite:
       }
     }
 
+  test("the limits of time for handlers and header fields hold during the drain"):
+    val settings = ServerSettings(
+      handlerTimeout = 200.millis,
+      headerTimeout = 200.millis,
+      drainDelay = 1500.millis,
+      drainTimeout = 1.minute
+    )
+    releasing(_ => Task.never, settings) { (port, release) =>
+      release()
+      eventually("readiness turns off")(connected(port)(_.get("/ready").status == 503))
+      connected(port) { waits =>
+        connected(port) { trickles =>
+          waits.send("GET / HTTP/1.1\nHost: h\n\n")
+          trickles.send("GET / HTTP/1.1\nHost: h\nX-A: ")
+          assertEquals(waits.response().body, "The request took too long.\n")
+          assertEquals(trickles.response().status, 408)
+        }
+      }
+    }
+
   test("a release without requests does not wait"):
     releasing(ok, ServerSettings(drainTimeout = 1.hour)) { (port, release) =>
       connected(port)(_.get("/")): Unit

@@ -1,6 +1,6 @@
 package weir.http
 
-import java.util.concurrent.CountDownLatch
+import java.util.concurrent.{CountDownLatch, Semaphore, TimeUnit}
 import java.util.concurrent.atomic.AtomicBoolean
 import scala.concurrent.duration.*
 import weir.Task
@@ -51,6 +51,82 @@ class HttpServerThreadsSuite extends HttpSuite:
           }
         }
       }
+
+  test("readers that are kept one after the other, and come back, hold up nobody"):
+    val isReleased = Vector.fill(4)(AtomicBoolean())
+    val begun = Vector.fill(4)(CountDownLatch(1))
+    def keeper(n: Int) = Task.delay {
+      begun(n).countDown()
+      while !isReleased(n).get do Thread.sleep(1)
+      Response.text("")
+    }
+    val handler = (request: Request) =>
+      request.path match
+        case s"/keep/$n" => keeper(n.toInt)
+        case _ => thread
+    serving(handler) { port =>
+      connected(port) { other =>
+        val kept = Vector.fill(4)(RawConnection(port))
+        def comesBack(n: Int): Unit =
+          isReleased(n).set(true)
+          assertEquals(kept(n).response().status, 200)
+          assertEquals(kept(n).get("/").status, 200)
+        try
+          for n <- 0 to 3 do
+            untilInPlace(other)
+            kept(n).send(s"GET /keep/$n HTTP/1.1\nHost: h\n\n")
+            await(begun(n))
+            assertEquals(connected(port)(_.get("/").status), 200, n)
+            if n >= 2 then comesBack(n - 2)
+          comesBack(3)
+          comesBack(2)
+        finally
+          isReleased.foreach(_.set(true))
+          kept.foreach(_.close())
+      }
+    }
+
+  test("of handlers that compute for a while, few keep the thread that reads"):
+    val spins = Task.delay {
+      val end = System.nanoTime() + 3_000_000
+      while System.nanoTime() < end do Thread.onSpinWait()
+      Response.text(Thread.currentThread.getName)
+    }
+    exchanging(request => if request.path == "/spin" then spins else thread) { connection =>
+      untilInPlace(connection)
+      for _ <- 1 to 500 do connection.get("/"): Unit // as many as it takes to be trusted
+      val names = List.fill(10)(connection.get("/spin").body)
+      assert(names.count(_.startsWith("weir-http")) <= 2, names)
+      untilInPlace(connection)
+    }
+
+  test("an InterruptedException on the thread that reads is an error, and harms no other request"):
+    val fails = Task
+      .delay[Response](throw InterruptedException("that of a driver"))
+      .handleErrorWith(_ => thread)
+    val waits = Task.delay {
+      val isFree = Semaphore(1).tryAcquire(1, TimeUnit.SECONDS)
+      Response.text(s"$isFree ${Thread.currentThread.getName}")
+    }
+    val handler = (request: Request) =>
+      request.path match
+        case "/fails" => fails
+        case "/waits" => waits
+        case _ => thread
+    serving(handler) { port =>
+      connected(port) { first =>
+        connected(port) { second =>
+          for _ <- 1 to 50 do
+            untilInPlace(second)
+            first.send("GET /fails HTTP/1.1\nHost: h\n\n")
+            second.send("GET /waits HTTP/1.1\nHost: h\n\n")
+            val (failed, waited) = (first.response(), second.response())
+            assertEquals(failed.status, 200)
+            assertEquals(waited.status, 200)
+            assert(waited.body.startsWith("true"), waited.body)
+        }
+      }
+    }
 
   test("a handler that waits leaves the thread that reads, for a body too"):
     val handler = (request: Request) =>

@@ -11,9 +11,6 @@ import weir.{Outcome, Task, WeirRuntime}
   *
   *   - **Owner only**, the fiber, and then the code that runs at its end: `isAdmitted`,
   *     `taskNanos`.
-  *   - **Shared**, under this object's lock: `cancel`, `reason`, `isAnswering`.
-  *   - **The race that we fear**: the client goes before there is a function that cancels. `stop`
-  *     sets `reason` first, and `starts` looks for it after it has set `cancel`.
   */
 private[server] final class Exchange(
     requests: Requests,
@@ -26,13 +23,11 @@ private[server] final class Exchange(
     RequestBody(in, requests.settings.bodyLimitBytes, () => stop(Exchange.Reason.ClientGone))
   private val writer = ResponseWriter(out, in.getMethod, () => makeRoom())
   private var isAdmitted = true
+
+  /** The time at which the handler began; 0 before, and after its end. */
   private var taskNanos = 0L
 
-  private var cancel: (() => Unit) | Null = null
-  private var reason: Exchange.Reason | Null = null
-
-  /** True once the handler has returned or failed: its time is over no more. */
-  private var isAnswering = false
+  private val cancel = TaskCancel()
 
   private val begunNanos = System.nanoTime()
 
@@ -44,61 +39,45 @@ private[server] final class Exchange(
     given WeirRuntime = requests.runtime
     val reader = ReaderThread.here
     if requests.times.areShort && reader != null && reader.isRunning then
-      answer(request).runAsyncHere(starts)(ended)
-    else starts(answer(request).runAsync(ended))
-
-  private def starts(cancelTask: () => Unit): Unit =
-    val isStopped = synchronized {
-      cancel = cancelTask
-      reason != null
-    }
-    if isStopped then cancelTask()
+      answer(request).runAsyncHere(cancel.starts)(ended)
+      if !reader.isReplaced then requests.times.kept(System.nanoTime() - begunNanos)
+    else cancel.starts(answer(request).runAsync(ended))
 
   /** Cancels the task. */
-  def stop(because: Exchange.Reason): Unit =
-    val cancelTask = synchronized {
-      if reason == null then reason = because
-      cancel
-    }
-    if cancelTask != null then cancelTask()
+  def stop(because: Exchange.Reason): Unit = cancel.stop(because)
 
   /** Cancels the handler if its time is over. */
   def stopIfLate(now: Long): Unit =
     if now - begunNanos > requests.handlerLimitNanos then
-      val cancelTask = synchronized {
-        if isAnswering || reason != null then null
-        else
-          reason = if body.isWaiting then Exchange.Reason.BodyLate else Exchange.Reason.HandlerLate
-          cancel
-      }
-      if cancelTask != null then cancelTask()
+      cancel.stopHandler(
+        if body.isWaiting then Exchange.Reason.BodyLate else Exchange.Reason.HandlerLate
+      )
 
   private def answer(request: RequestBody => Request): Task[Unit] =
     Task
       .defer {
-        taskNanos = System.nanoTime()
+        taskNanos = System.nanoTime() | 1
         requests.handler(request(body))
       }
       .flatMap { response =>
-        answering()
-        Exchange.check(response)
-        writer.send(response, isLast(response))
+        if !mayAnswer() then Task.canceled
+        else
+          Exchange.check(response)
+          writer.send(response, isLast(response))
       }
       .handleErrorWith(answerFailure)
 
-  /** Marks the end of the handler. */
-  private def answering(): Unit =
-    val isFirst = synchronized {
-      val first = !isAnswering
-      isAnswering = true
-      first
-    }
-    if isFirst then requests.times.note(System.nanoTime() - taskNanos)
+  /** Marks the end of the handler. Returns false if its task is being cancelled. */
+  private def mayAnswer(): Boolean =
+    if taskNanos != 0 then
+      requests.times.note(System.nanoTime() - taskNanos)
+      taskNanos = 0
+    cancel.mayAnswer()
 
   /** Answers for an error, unless the response has begun or the client has gone. */
   private def answerFailure(error: Throwable): Task[Unit] =
-    answering()
-    if error.isInstanceOf[ConnectionLost] || out.isCommitted then Task.fail(error)
+    if !mayAnswer() then Task.canceled
+    else if error.isInstanceOf[ConnectionLost] || out.isCommitted then Task.fail(error)
     else
       writer.reset()
       val response = failure(error)
@@ -126,7 +105,7 @@ private[server] final class Exchange(
         if !error.isInstanceOf[ConnectionLost] then requests.log.failed(in, error)
         abort(error)
       case Outcome.Canceled =>
-        synchronized(reason) match
+        cancel.reason match
           case Exchange.Reason.ClientGone => abort(IOException("The client has gone."))
           case Exchange.Reason.Drained => answerOrAbort(Requests.stopping)
           case Exchange.Reason.BodyLate => answerOrAbort(Exchange.bodyLate)

@@ -29,34 +29,29 @@ private[http] final class JettyServer private (
   private val sweep: Task[Nothing] =
     val shortest = settings.headerTimeout.min(settings.handlerTimeout)
     val every = (shortest / 4).max(1.milli).min(1.second)
-    Task
-      .delay {
-        val now = System.nanoTime()
-        connector.getConnectedEndPoints.forEach {
-          case endPoint: WatchedEndPoint => endPoint.closeIfLate(now)
-          case _ => ()
-        }
-        requests.stopLate(now)
+    JettyServer.sweep(every, requests.log) { now =>
+      connector.getConnectedEndPoints.forEach {
+        case endPoint: WatchedEndPoint => endPoint.closeIfLate(now)
+        case _ => ()
       }
-      .delayBy(every)
-      .forever
+      requests.stopLate(now)
+    }
 
   private val drain: Task[Unit] =
-    val stop = Task.delay {
-      registration.close()
-      server.stop()
-    }
-    val draining =
-      for
-        _ <- Task.delay { requests.isDraining = true }
-        _ <- Task.sleep(settings.drainDelay)
-        _ <- Task.delay(connector.shutdown())
-        _ <- requests.drain(
-          settings.drainTimeout,
-          hasConnections = !connector.getConnectedEndPoints.isEmpty
-        )
-      yield ()
-    draining.guarantee(stop)
+    for
+      _ <- Task.delay { requests.isDraining = true }
+      _ <- Task.sleep(settings.drainDelay)
+      _ <- Task.delay(connector.shutdown())
+      _ <- requests.drain(
+        settings.drainTimeout,
+        hasConnections = !connector.getConnectedEndPoints.isEmpty
+      )
+    yield ()
+
+  private val stop: Task[Unit] = Task.delay {
+    registration.close()
+    server.stop()
+  }
 
 private[http] object JettyServer:
   /** The threads that read connections and parse requests. */
@@ -74,11 +69,21 @@ private[http] object JettyServer:
       runtime: WeirRuntime
   ): Resource[JettyServer] =
     for
-      server <- Resource.make(Task.delay(start(port, Requests(settings, handler, runtime))))(
-        _.drain
-      )
+      server <- Resource.make(Task.delay(start(port, Requests(settings, handler, runtime))))(_.stop)
+      // Limits of time hold during the drain as well: it is released before the sweep.
       _ <- server.sweep.background
+      _ <- Resource.make(Task.unit)(_ => server.drain)
     yield server
+
+  /** Calls `look` with the time, after each `every`, again and again. Logs what it throws. */
+  private[server] def sweep(every: FiniteDuration, log: ServerLog)(
+      look: Long => Unit
+  ): Task[Nothing] =
+    Task
+      .delay(look(System.nanoTime()))
+      .handleErrorWith(error => Task.delay(log.sweepFailed(error)))
+      .delayBy(every)
+      .forever
 
   private def start(port: Int, requests: Requests): JettyServer =
     val settings = requests.settings

@@ -13,7 +13,7 @@ import scala.jdk.CollectionConverters.*
   *
   *   - **Shared**: the list of threads; `isAwake`, which is written by both sides.
   */
-private[server] final class ReaderThreads(selectors: Int, others: Int, times: HandlerTimes)
+private[server] class ReaderThreads(selectors: Int, others: Int, times: HandlerTimes)
     extends QueuedThreadPool(selectors + others, 4):
   import ReaderThreads.*
 
@@ -44,6 +44,7 @@ private[server] final class ReaderThreads(selectors: Int, others: Int, times: Ha
     val thread = ReaderThread(this, job)
     thread.setDaemon(true)
     thread.setName(s"weir-http-${thread.threadId}")
+    thread.setContextClassLoader(getClass.getClassLoader) // as Jetty does
     thread
 
   /** Jetty asks for a thread that may go on reading while the calling one runs `reading`'s present
@@ -76,7 +77,9 @@ private[server] final class ReaderThreads(selectors: Int, others: Int, times: Ha
         val reading = thread.takeIfStuck()
         if reading != null then
           if thread.isBlocked then times.distrust() else times.suspect()
-          newThread(reading).start()
+          // There may be no memory for a thread: the next look tries again.
+          try newThread(reading).start()
+          catch case _: Throwable => thread.keepAgain(reading)
       }
       idleLooks = if isBusy then 0 else idleLooks + 1
       if idleLooks == idleLooksLimit then
@@ -102,7 +105,8 @@ private object ReaderThreads:
   *   - **Shared**: `turn`, which only this thread writes; `reading`.
   *   - **The watch's only**: `seen`, `looks`.
   */
-private[server] final class ReaderThread(pool: ReaderThreads, job: Runnable) extends Thread(job):
+private[server] final class ReaderThread(pool: ReaderThreads, job: Runnable)
+    extends Thread(null, job, "weir-http", 0, /* inheritThreadLocals = */ false):
   /** Odd while this thread runs code of a request as the reader of its selector. */
   @volatile private var turn = 0
 
@@ -118,6 +122,12 @@ private[server] final class ReaderThread(pool: ReaderThreads, job: Runnable) ext
     finally pool.ended(this)
 
   def keep(reading: Runnable): Unit = this.reading.set(reading)
+
+  /** Returns true if another thread has taken over, or is about to. */
+  def isReplaced: Boolean = reading.get == null
+
+  /** Takes back what the watch has taken, unless there is a newer one. */
+  def keepAgain(reading: Runnable): Unit = this.reading.compareAndSet(null, reading): Unit
 
   /** Runs `code`, which another thread will not wait for. */
   def run(code: () => Unit): Unit =

@@ -14,6 +14,9 @@ private[server] final class ServerLog(isAccessLogged: Boolean):
   def failed(in: JettyRequest, error: Throwable): Unit =
     errors.log(Level.ERROR, s"${line(in)} failed: $error", error)
 
+  def sweepFailed(error: Throwable): Unit =
+    errors.log(Level.ERROR, s"The look for late requests failed: $error", error)
+
   def served(in: JettyRequest, status: Int, sentBytes: Long, nanos: Long): Unit =
     if isAccessLogged && access.isLoggable(Level.INFO) then
       val ended = if status == Requests.aborted then "aborted" else status.toString

@@ -8,6 +8,7 @@ import java.util.concurrent.Executor
 import org.eclipse.jetty.io.{ManagedSelector, SocketChannelEndPoint}
 import org.eclipse.jetty.util.thread.{Invocable, Scheduler}
 import org.eclipse.jetty.util.{BufferUtil, Callback}
+import scala.util.control.NonFatal
 
 /** A connection that notices that the client closes it while a request is handled. Jetty itself
   * reads nothing in that time. The folder's README has the protocol.
@@ -114,7 +115,7 @@ private[server] final class WatchedEndPoint(
       if late then
         isTooLate = true
         try flush(ByteBuffer.wrap(WatchedEndPoint.tooLate)): Unit
-        catch case _: IOException => ()
+        catch case NonFatal(_) => () // closes all the same
       late
     }
     if isLate then close()

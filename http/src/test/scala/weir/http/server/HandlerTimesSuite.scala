@@ -1,5 +1,6 @@
 package weir.http.server
 
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import weir.WeirSuite
 
 class HandlerTimesSuite extends WeirSuite:
@@ -47,3 +48,42 @@ class HandlerTimesSuite extends WeirSuite:
     times.distrust()
     assert(!times.areShort)
     assert(shortAfter(times, 5_000, limit = 1000).exists(_ > 100))
+
+  test("the second of some handlers that keep their thread for a while moves tasks to workers"):
+    def keeps(times: HandlerTimes, nanos: Long): Unit =
+      times.note(nanos)
+      times.kept(nanos)
+    for (nanos, pause, areShort) <- List(
+        (1_100_000L, 40, false),
+        (1_100_000L, 100, true),
+        (900_000L, 1, true)
+      )
+    do
+      val times = HandlerTimes()
+      for _ <- 1 to 1000 do times.note(5_000)
+      keeps(times, nanos)
+      assert(times.areShort)
+      for _ <- 1 to pause do times.note(5_000)
+      keeps(times, nanos)
+      assertEquals(times.areShort, areShort, (nanos, pause))
+
+  test("handlers that end on other threads do not undo a loss of trust"):
+    val times = HandlerTimes()
+    val isOver = AtomicBoolean()
+    val noted = AtomicInteger() // at least the notes that have begun
+    val others = List.fill(2)(Thread.ofPlatform().start { () =>
+      while !isOver.get do
+        noted.incrementAndGet(): Unit
+        times.note(5_000)
+    })
+    try
+      for round <- 1 to 3000 do
+        while !times.areShort do Thread.onSpinWait()
+        val before = noted.get
+        if round % 2 == 0 then times.distrust()
+        else for _ <- 1 to 2 do times.suspect()
+        val areShort = times.areShort
+        if areShort then assert(noted.get - before > 100, (round, noted.get - before))
+    finally
+      isOver.set(true)
+      others.foreach(_.join())

@@ -1,0 +1,51 @@
+package weir.http.server
+
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
+import scala.concurrent.duration.*
+import weir.{Task, WeirSuite}
+
+class ReaderThreadsSuite extends WeirSuite:
+  test("a reader that is kept is replaced once there is memory for a thread again"):
+    val refused = AtomicInteger()
+    val threads = new ReaderThreads(1, 7, HandlerTimes()):
+      override def newThread(job: Runnable): Thread =
+        if Thread.currentThread.getName == "weir-http-watch" && refused.incrementAndGet() <= 3 then
+          throw OutOfMemoryError("unable to create native thread")
+        super.newThread(job)
+    threads.start()
+    try
+      val replaced = CountDownLatch(1)
+      val isOver = CountDownLatch(1)
+      threads.execute { () =>
+        val thread = ReaderThread.here.nn
+        thread.keep(() => replaced.countDown())
+        thread.run(() => isOver.await())
+      }
+      try await(replaced)
+      finally isOver.countDown()
+      assertEquals(refused.get, 4)
+    finally threads.stop()
+
+  test("threads inherit nothing from the one that starts them"):
+    val local = InheritableThreadLocal[String]()
+    val seen = AtomicReference[(String | Null, ClassLoader)]()
+    val threads = ReaderThreads(1, 7, HandlerTimes())
+    val starter = Thread.ofPlatform().start { () =>
+      local.set("of the starter")
+      Thread.currentThread.setContextClassLoader(ClassLoader.getPlatformClassLoader)
+      val thread =
+        threads.newThread(() => seen.set((local.get, Thread.currentThread.getContextClassLoader)))
+      thread.start()
+      thread.join()
+    }
+    starter.join()
+    assertEquals(seen.get, (null, classOf[ReaderThreads].getClassLoader))
+
+  test("the sweep goes on after an error"):
+    val looks = CountDownLatch(3)
+    val sweep = JettyServer.sweep(1.milli, ServerLog(isAccessLogged = false)) { _ =>
+      looks.countDown()
+      throw IllegalStateException("a look that fails")
+    }
+    sweep.background.use(_ => Task.delay(await(looks))).runSync()
