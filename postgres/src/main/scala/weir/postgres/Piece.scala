@@ -205,14 +205,17 @@ object Piece:
     * @param reading
     *   the settings of the session by which it was read; null if it was not read
     */
-  final class Command(
+  final class Command private[postgres] (
       val name: String,
       val arguments: List[String],
       val start: Position,
       val endOffset: Long,
-      private[postgres] val applied: Deferred[Unit] | Null = null,
-      private[postgres] val reading: Reading | Null = null
+      private[postgres] val applied: Deferred[Unit] | Null,
+      private[postgres] val reading: Reading | Null
   ) extends Piece:
+    def this(name: String, arguments: List[String], start: Position, endOffset: Long) =
+      this(name, arguments, start, endOffset, null, null)
+
     def sizeBytes: Int = name.length + arguments.map(_.length).sum
     private[postgres] def after(bytes: Long) =
       Command(name, arguments, start, endOffset + bytes, applied, reading)

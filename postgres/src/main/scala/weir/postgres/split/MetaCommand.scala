@@ -68,7 +68,7 @@ private[split] final class MetaCommand(
       MetaCommand.copy(sql, start, endOffset, settings.now)
     case first :: rest =>
       later = rest
-      Piece.Command(first.name, first.arguments, start, endOffset, reading = settings.now)
+      Piece.Command(first.name, first.arguments, start, endOffset, null, settings.now)
 
   /** Returns what follows the command on its line and a newline, at its position. */
   def rest: Run =
