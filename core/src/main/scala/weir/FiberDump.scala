@@ -63,6 +63,9 @@ object FiberDump:
       thread: String,
       trace: Vector[StackTraceElement],
       started: Option[StackTraceElement]
+  )(
+      // false if a fiber that is not among the holders may have a permit
+      private[weir] val areAllHolders: Boolean
   )
 
   private[weir] def of(runtime: WeirRuntime): FiberDump = Snapshot(runtime)

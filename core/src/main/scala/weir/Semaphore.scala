@@ -9,6 +9,9 @@ import weir.sync.{Permits, WithPermits}
   */
 final class Semaphore private (permits: Long) extends Permits(permits):
 
+  /** True if `release` has been called: it may have added permits. A dump reads it. */
+  private var isReleased = false
+
   /** Runs `task` with one permit and returns its value. The permit is returned however the task
     * ends.
     *
@@ -61,7 +64,9 @@ final class Semaphore private (permits: Long) extends Permits(permits):
   def releaseN(n: Long): Task[Unit] = releasing(Semaphore.checked("releaseN", n))
 
   private def releasing(n: Long): Task[Unit] = new Suspend[Unit]:
-    def begin(fiber: TaskFiber): Any = give(fiber, n)
+    def begin(fiber: TaskFiber): Any =
+      isReleased = true
+      give(fiber, n)
 
   /** Returns the number of permits that can be taken without waiting. It is 0 while other fibers
     * wait.
@@ -88,6 +93,7 @@ final class Semaphore private (permits: Long) extends Permits(permits):
   private[weir] def awaitedAs: String = awaitedBy(s"Semaphore($initial)")
 
   override private[weir] def isHeldByFrames: Boolean = true
+  override private[weir] def allPermits: Long = if isReleased then Long.MaxValue else initial
 
 object Semaphore:
   /** Returns a new semaphore with `permits` free permits. **Fails** with an

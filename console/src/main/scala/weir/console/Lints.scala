@@ -145,7 +145,9 @@ private[console] final class Lints(
     Warning(
       "cycle",
       s"${fibers.size} fibers wait for each other",
-      "None of them can ever continue.",
+      if fibers.exists(_.awaits.startsWith("Semaphore")) then
+        "None of them can continue, unless `release` adds a permit."
+      else "None of them can ever continue.",
       fibers.map(of)
     )
 
@@ -172,7 +174,7 @@ private[console] final class Lints(
         )
       )
     else if permits.exists(oldest.awaits.startsWith) && holders.nonEmpty &&
-      holders.forall(waitsForNothing)
+      oldest.areAllHolders && holders.forall(waitsForNothing)
     then
       Some(
         Warning(

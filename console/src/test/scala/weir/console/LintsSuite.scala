@@ -94,6 +94,43 @@ class LintsSuite extends WeirSuite:
     gate.complete(()).runSync(): Unit
     Task.foreach(holders :+ waiter)(_.join).runSync()
 
+  test("a permit that another fiber may return is not told at once"):
+    val semaphore = Semaphore.unsafe(2)
+    semaphore.acquire.runSync() // and it may be released later
+    val holder = semaphore.withPermit(Task.never).start.runSync()
+    eventually("both are taken")(semaphore.available.runSync() == 0)
+    val waiter = semaphore.withPermit(Task.unit).map(_ => 1).start.runSync()
+    eventually("its holder is known")(fibersNow().roots.exists(_.holders.nonEmpty))
+    assertEquals(Lints().ofFibers(fibersNow()), Vector.empty)
+    assertEquals(lints.ofFibers(fibersNow()).map(_.kind), Vector("not-released"))
+    semaphore.release.runSync()
+    waiter.join.runSync(): Unit
+    holder.cancel.runSync()
+
+  test("permits of a semaphore whose holders all wait for nothing that can come are told at once"):
+    val semaphore = Semaphore.unsafe(2)
+    val holders = Task.traverse(1 to 2)(_ => semaphore.withPermit(Task.never).start).runSync()
+    eventually("both hold")(semaphore.available.runSync() == 0)
+    val waiter = semaphore.withPermit(Task.unit).map(_ => 1).start.runSync()
+    def found = Lints().ofFibers(fibersNow())
+    eventually("it is found")(found.nonEmpty)
+    assertEquals(found.head.title, "A fiber waits for a permit that does not come back")
+    Task.foreach(waiter +: holders)(_.cancel).runSync()
+
+  test("a cycle of a lock is for ever; one of a semaphore may be ended by `release`"):
+    val semaphore = Semaphore.unsafe(1)
+    val mutex = Mutex.unsafe()
+    val waits = List(
+      mutex.withLock(mutex.withLock(Task.unit)) -> "None of them can ever continue.",
+      semaphore.withPermit(semaphore.withPermit(Task.unit)) ->
+        "None of them can continue, unless `release` adds a permit."
+    )
+    for (task, text) <- waits do
+      val fiber = task.start.runSync()
+      def found = Lints().ofFibers(fibersNow()).filter(_.kind == "cycle").map(_.text)
+      eventually("it is found")(found == Vector(text))
+      fiber.cancel.runSync()
+
   test("a lock that is never released is found by its figures, and by the fiber that waits"):
     val mutex = Mutex.unsafe().named("planted lock")
     val gate = Deferred.unsafe[Unit]

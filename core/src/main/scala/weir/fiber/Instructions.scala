@@ -243,8 +243,8 @@ private[weir] abstract class Frame(tag: Int) extends Node(tag):
     */
   def held: Awaited | Null = null
 
-  /** For a dump: returns true if no other fiber can hold permits of `held` meanwhile. */
-  def holdsAll: Boolean = false
+  /** For a dump: returns the number of permits of `held` that the fiber holds by this frame. */
+  def heldPermits: Long = 0
 
   /** Called if this is `TaskFiber.frameToNotify`: the fiber is about to suspend or yield. Must not
     * throw.

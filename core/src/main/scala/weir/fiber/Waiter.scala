@@ -209,6 +209,11 @@ private[weir] trait Awaited:
   /** Returns true if the frames of other fibers tell who holds it: see `Frame.held`. */
   private[weir] def isHeldByFrames: Boolean = false
 
+  /** For a dump, if frames tell the holders: returns the number of all permits, free and held;
+    * `Long.MaxValue` if it is not known.
+    */
+  private[weir] def allPermits: Long = Long.MaxValue
+
 /** The frame that follows a wait which a cancel has ended. It runs the wait's hook, masked. Then it
   * continues with the value that has come nevertheless (`Waiter.late`), or else with the cancel. So
   * a `timeout` whose task has just taken an item returns the item, even to a fiber that is being

@@ -53,8 +53,8 @@ private final class Holding(permits: Permits, n: Long, body: Task[Any])
 
   override def canceled(fiber: TaskFiber): Unit = giveBack(fiber)
 
-  override def held: Awaited | Null = if holds then permits else null
-  override def holdsAll: Boolean = n >= permits.initial
+  override def held: Awaited | Null = if holds && n > 0 then permits else null
+  override def heldPermits: Long = n
 
   private def giveBack(fiber: TaskFiber): Unit =
     val entry = waits

@@ -19,10 +19,15 @@ private[weir] object DumpText:
         if counts.isEmpty then "" else counts.mkString(": ", ", ", "")
       }\n"
     dump.cycles.foreach { cycle =>
-      text ++= s"\nDEADLOCK: fiber ${(cycle :+ cycle.head).mkString(" waits for ")}\n"
+      val unless = if mayBeReleased(cycle, dump) then ", unless `release` adds a permit" else ""
+      text ++= s"\nDEADLOCK: fiber ${(cycle :+ cycle.head).mkString(" waits for ")}$unless\n"
     }
     groups(dump.fibers).foreach(alike => text ++= s"\n${describe(alike)}\n")
     text.toString
+
+  /** Returns true if a fiber of the cycle waits for a semaphore, to which any fiber may add. */
+  private def mayBeReleased(cycle: Vector[String], dump: FiberDump): Boolean =
+    dump.fibers.exists(one => cycle.contains(one.fiber) && one.awaits.startsWith("Semaphore"))
 
   private def groups(fibers: Vector[Entry]): Vector[Vector[Entry]] =
     val byKind =

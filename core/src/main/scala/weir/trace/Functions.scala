@@ -92,11 +92,22 @@ private[weir] object Functions:
   def ofClass(of: Class[?]): StackTraceElement | Null =
     if OwnCode.contains(of) then null
     else
-      locationOf(
-        of,
-        try serialized(withoutValues(of))
-        catch case _: ReflectiveOperationException | _: LinkageError | _: RuntimeException => null
-      )
+      val lambda = lambdas.get(of)
+      val known = lambda.location
+      if known ne null then known
+      else
+        // Not kept if the form is missing: one made by the function itself may tell more.
+        val form = if isLambda(of) && (lambda.writeReplace ne null) then emptyForm(of) else null
+        if form eq null then locate(of, null) else locationOf(of, form)
+
+  /** Returns true if a compiler or the JVM has made the class, so that its `writeReplace` runs no
+    * code of the user's.
+    */
+  private def isLambda(of: Class[?]): Boolean = of.isHidden || of.isSynthetic
+
+  private def emptyForm(of: Class[?]): SerializedLambda | Null =
+    try serialized(withoutValues(of))
+    catch case _: ReflectiveOperationException | _: LinkageError | _: RuntimeException => null
 
   /** Returns an instance that has captured nothing, and that is only good to be asked for its
     * `SerializedLambda`: made as deserialization makes instances.

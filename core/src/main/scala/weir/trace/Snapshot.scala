@@ -82,6 +82,7 @@ private[weir] object Snapshot:
       sinceNanos: Long,
       awaits: String,
       holders: Vector[TaskFiber],
+      areAllHolders: Boolean,
       thread: Thread | Null,
       stack: Array[StackTraceElement]
   ): Entry =
@@ -95,7 +96,7 @@ private[weir] object Snapshot:
       if thread eq null then "" else Spin.nameOf(thread),
       trace,
       if trace.size > 1 then None else startedAt(fiber) // the last element stands for the fiber
-    )
+    )(areAllHolders)
 
   private def startedAt(fiber: TaskFiber): Option[StackTraceElement] = fiber.origin match
     case of: Class[?] => Option(Functions.ofClass(of))
@@ -141,7 +142,7 @@ private[weir] object Snapshot:
 private final class Snapshot(seen: Vector[TaskFiber]):
   import Snapshot.*
 
-  private final class Held(val by: TaskFiber, val isAll: Boolean)
+  private final class Held(val by: TaskFiber, val permits: Long)
 
   /** The fibers with permits of each object whose holders only their frames tell. */
   private lazy val permits: collection.Map[Awaited, Vector[Held]] =
@@ -152,7 +153,7 @@ private final class Snapshot(seen: Vector[TaskFiber]):
       held = frame.held
       if held ne null
     do
-      val one = Held(fiber, frame.holdsAll)
+      val one = Held(fiber, frame.heldPermits)
       found.updateWith(held.nn)(known => Some(known.getOrElse(Vector.empty) :+ one)): Unit
     found
 
@@ -163,7 +164,7 @@ private final class Snapshot(seen: Vector[TaskFiber]):
       .orElse(Option.when(fiber.outcome eq null)(queued(fiber)))
 
   private def queued(fiber: TaskFiber): Read =
-    Read(entryOf(fiber, State.Queued, -1, "", Vector.empty, null, noStack), Vector.empty)
+    Read(entryOf(fiber, State.Queued, -1, "", Vector.empty, true, null, noStack), Vector.empty)
 
   /** Reads the state of `fiber`, or returns `None` if it has changed meanwhile. */
   private def readOnce(fiber: TaskFiber): Option[Read] =
@@ -187,18 +188,23 @@ private final class Snapshot(seen: Vector[TaskFiber]):
         try awaited.awaitedAs
         catch
           case error: Throwable => s"${awaited.getClass.getName}, which failed to say more: $error"
-    val (holders, mustAct) =
+    val (holders, areAll, mustAct) =
       if (awaited ne null) && awaited.isHeldByFrames then
         val found = permits.getOrElse(awaited, Vector.empty)
-        (found.map(_.by).distinct, found.filter(_.isAll).map(_.by))
+        val all = awaited.allPermits
+        (
+          found.map(_.by).distinct,
+          found.map(_.permits).sum >= all,
+          found.filter(_.permits >= all).map(_.by)
+        )
       else
         val found = holdersOf(fiber)
-        (found, found)
+        (found, true, found)
     val thread = wait.thread
     val state = if thread eq null then State.Waiting else State.Awaiting
     val stack = if thread eq null then noStack else thread.getStackTrace
     Read(
-      entryOf(fiber, state, Watch.nanosSince(wait.since), text, holders, thread, stack),
+      entryOf(fiber, state, Watch.nanosSince(wait.since), text, holders, areAll, thread, stack),
       mustAct
     )
 
@@ -215,4 +221,4 @@ private final class Snapshot(seen: Vector[TaskFiber]):
       else if runs then ""
       else blockedIn(stack)
     val state = if runs then State.Running else State.Blocked
-    Read(entryOf(fiber, state, nanos, text, holders, thread, stack), holders)
+    Read(entryOf(fiber, state, nanos, text, holders, true, thread, stack), holders)

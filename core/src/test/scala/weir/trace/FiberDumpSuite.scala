@@ -120,12 +120,54 @@ class FiberDumpSuite extends WeirSuite:
     val fibers = waitsAround(Semaphore.unsafe(1), Semaphore.unsafe(1))
     val cycles = WeirRuntime.default.fiberDump().cycles.map(_.toSet)
     assert(cycles.contains(fibers.map(nameOf).toSet), cycles.toString)
+    val text = WeirRuntime.default.dump()
+    val ends = fibers.map(fiber => s"waits for ${nameOf(fiber)}, unless `release` adds a permit")
+    assert(ends.exists(text.contains), text)
     stop(fibers*)
 
   test("fibers that hold some of the permits are no circle: others may return theirs"):
     val fibers = waitsAround(Semaphore.unsafe(2), Semaphore.unsafe(2))
     assertEquals(WeirRuntime.default.fiberDump().cycles, Vector.empty)
     stop(fibers*)
+
+  test("a holder of permits of a semaphore is no circle where `release` may have added some"):
+    def twice(semaphore: Semaphore) = // the second permit comes from an event
+      semaphore.withPermit(semaphore.withPermit(Task.unit)).start.runSync()
+    def cyclesOf(fiber: Fiber[Any]) =
+      once(fiber)(_.awaits.startsWith("Semaphore(")): Unit
+      WeirRuntime.default.fiberDump().cycles.filter(_.contains(nameOf(fiber)))
+
+    val events = Semaphore.unsafe(0)
+    events.release.runSync()
+    val first = twice(events)
+    assertEquals(cyclesOf(first), Vector.empty)
+    events.release.runSync()
+    first.join.runSync(): Unit
+
+    val grown = Semaphore.unsafe(1)
+    val gate = Deferred.unsafe[Unit]
+    val other = grown.withPermit(gate.get).start.runSync()
+    eventually("it holds")(grown.available.runSync() == 0)
+    grown.release.runSync()
+    val second = twice(grown)
+    assertEquals(cyclesOf(second), Vector.empty)
+    gate.complete(()).runSync(): Unit
+    Task.foreach(List(other, second))(_.join).runSync()
+
+  test("a fiber with no permit is no holder"):
+    val semaphore = Semaphore.unsafe(0)
+    val none = semaphore.withPermits(0)(Task.never).start.runSync()
+    once(none)(_.awaits.contains("never")): Unit
+    val waiter = semaphore.acquire.start.runSync()
+    assertEquals(once(waiter)(_.state == State.Waiting).holders, Vector.empty)
+    stop(waiter, none)
+
+  test("a class of the user's is not asked for a line without an instance"):
+    val of = OfUser(() => 1)
+    assert(Functions.ofClass(classOf[OfUser]) ne null)
+    assertEquals(OfUser.calls, 0)
+    val line = Functions.in(of).head
+    assert(line.getMethodName.contains("anonfun"), line.toString)
 
   test("a fiber without functions of its own has the line at which its starter continued"):
     val line = Throwable().getStackTrace.head.getLineNumber
@@ -317,6 +359,18 @@ class FiberDumpSuite extends WeirSuite:
     assertEquals(process.waitFor(), 0)
     assert(Files.readString(to).contains(nameOf(fiber)), Files.readString(to))
     stop(fiber)
+
+/** A function with a `writeReplace` of the user's, which needs the function's values. */
+private final class OfUser(inner: () => Int) extends Function0[Int], Serializable:
+  def apply(): Int = inner()
+  def writeReplace(): AnyRef =
+    OfUser.calls += 1
+    val form = inner.getClass.getDeclaredMethod("writeReplace")
+    form.setAccessible(true)
+    form.invoke(inner)
+
+private object OfUser:
+  @volatile var calls = 0
 
 object Signalled:
   def main(args: Array[String]): Unit =
