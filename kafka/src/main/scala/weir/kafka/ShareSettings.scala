@@ -46,6 +46,10 @@ final case class ShareSettings[K, V](
       s"$connectTimeout. They must be at least 1, 1 and 1 ms."
   )
 
+  /** The longest time without a poll, after which Kafka's client leaves the group. */
+  private[kafka] def pollIntervalMillis: Long =
+    properties.get(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG).fold(300_000L)(_.toLong)
+
   private[kafka] def toKafka(group: String): HashMap[String, AnyRef] =
     val all = HashMap[String, AnyRef]()
     // Otherwise more records may be locked for a client than it takes, while their time runs.

@@ -1,9 +1,11 @@
 package weir.kafka
 
+import java.util.{List as JList, Map as JMap}
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch, TimeUnit}
 import java.util.concurrent.atomic.AtomicInteger
 import org.apache.kafka.clients.admin.ListShareGroupOffsetsSpec
-import org.apache.kafka.common.TopicPartition
+import org.apache.kafka.common.metrics.{KafkaMetric, MetricsReporter}
+import org.apache.kafka.common.{KafkaException, TopicPartition}
 import org.apache.kafka.common.serialization.{IntegerDeserializer, StringDeserializer}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
@@ -228,6 +230,14 @@ class ShareGroupSuite extends KafkaSuite:
       awaitSettled(name, topic)
     assertEquals(done.values.sortBy(_.toInt), values(40))
 
+  test("if a client cannot be made, those made before are closed"):
+    val reporter = Map("metric.reporters" -> classOf[ThirdFails].getName)
+    val failing = settings(batch = 1).copy(clients = 3, properties = reporter)
+    val records = KafkaShareConsumer(failing).records(Set(filled(1)), group())
+    intercept[KafkaException](records.head.runSync())
+    // The first is that of the client that looks for the topic.
+    assertEquals((ThirdFails.made.get, ThirdFails.closed.get), (3, 2))
+
   test("a topic that does not exist is an error"):
     val records = consumer().records(Set("no-such-topic"), group())
     val failure = intercept[KafkaFailure](records.head.runSync())
@@ -235,6 +245,18 @@ class ShareGroupSuite extends KafkaSuite:
 
 object ShareGroupSuite:
   private final class Failed(message: String = "as planned") extends RuntimeException(message)
+
+  /** Kafka's clients make one each. */
+  final class ThirdFails extends MetricsReporter:
+    if ThirdFails.made.incrementAndGet() == 3 then throw Failed()
+    def init(metrics: JList[KafkaMetric]): Unit = ()
+    def metricChange(metric: KafkaMetric): Unit = ()
+    def metricRemoval(metric: KafkaMetric): Unit = ()
+    def configure(properties: JMap[String, ?]): Unit = ()
+    def close(): Unit = ThirdFails.closed.incrementAndGet(): Unit
+
+  private object ThirdFails:
+    val made, closed = AtomicInteger()
 
   /** The values that tasks have seen, with the deliveries. */
   private final class Seen:

@@ -1,9 +1,12 @@
 package weir.kafka.consumer
 
+import java.lang.{Long as JLong}
+import java.lang.System.Logger.Level
 import java.time.Duration
-import java.util.{ArrayList, LinkedHashMap}
+import java.util.{ArrayList, HashMap, LinkedHashMap, Map as JMap, Set as JSet}
 import java.util.concurrent.locks.ReentrantLock
 import org.apache.kafka.clients.consumer.{AcknowledgeType, ShareConsumer}
+import org.apache.kafka.common.TopicIdPartition
 import org.apache.kafka.common.errors.{CorruptRecordException, WakeupException}
 import scala.jdk.CollectionConverters.*
 
@@ -13,7 +16,7 @@ import scala.jdk.CollectionConverters.*
   * poll -> open, handed out -> settled by streams -> acknowledged -> ... -> all are: poll
   *           ^        a third of the lock's time is over
   *           |                 |
-  *           +-- polled again -+-> renewing --the lock is lost--> forgotten
+  *           +-- polled again -+-> renewing --the lock is lost--> lost
   * }}}
   *
   * Kafka's client does not poll while a record of the last poll is not acknowledged, or renewed.
@@ -23,7 +26,8 @@ private[kafka] final class ShareLoop(
     consumer: ShareConsumer[Array[Byte], Array[Byte]],
     topics: Set[String],
     queue: FairQueue[SharedDelivery],
-    explain: Throwable => Throwable
+    explain: Throwable => Throwable,
+    pollInterval: Duration
 ):
   import ShareLoop.*
   import SharedDelivery.Place
@@ -42,6 +46,12 @@ private[kafka] final class ShareLoop(
   /** Those that the client has renewed, and not returned yet: they cannot be acknowledged. */
   private val renewing = LinkedHashMap[Place, SharedDelivery]()
 
+  /** Those whose lock is lost while streams work on them. If one is delivered here once more, it
+    * is not handed out twice.
+    */
+  private val lost = HashMap[Place, SharedDelivery]()
+
+  private var askedAtMillis = System.currentTimeMillis()
   private var renewAtMillis = 0L
   private var hasFailed = false
   private var thread: Thread | Null = null
@@ -64,6 +74,7 @@ private[kafka] final class ShareLoop(
 
   private def run(): Unit =
     try
+      consumer.setAcknowledgementCommitCallback(answered(_, _))
       consumer.subscribe(topics.asJava)
       while !mustStop do
         try iterate()
@@ -80,10 +91,14 @@ private[kafka] final class ShareLoop(
 
   private def iterate(): Unit =
     acknowledge(awaitSettled())
-    val isDue = System.currentTimeMillis() >= renewAtMillis
-    if hasFailed || !open.isEmpty && !isDue then consumer.commitAsync()
-    else if open.isEmpty && renewing.isEmpty then polled(pollTime)
-    else renew()
+    val isDue = System.currentTimeMillis() >= renewAtMillis || isAwaited
+    if !open.isEmpty && !isDue then consumer.commitAsync()
+    else if !open.isEmpty || !renewing.isEmpty then renew()
+    else if hasFailed then consumer.commitAsync()
+    else ask()
+
+  /** Returns true if one is settled that must come back before it can be acknowledged. */
+  private def isAwaited: Boolean = renewing.values.stream.anyMatch(_.settlement.isDefined)
 
   /** **Waits** until all open records are settled, or some are and the time of a commit is over, or
     * the locks must be renewed. Returns those that are settled.
@@ -97,7 +112,10 @@ private[kafka] final class ShareLoop(
     found
 
   private def acknowledge(settled: ArrayList[SharedDelivery]): Unit =
-    settled.forEach(delivery => if open.remove(delivery.place, delivery) then tell(delivery))
+    settled.forEach { delivery =>
+      if open.remove(delivery.place, delivery) then tell(delivery)
+      else lost.remove(delivery.place, delivery): Unit
+    }
 
   private def tell(delivery: SharedDelivery): Unit =
     delivery.settlement.foreach(tell(delivery, _))
@@ -109,28 +127,63 @@ private[kafka] final class ShareLoop(
       true
     catch case _: IllegalStateException => false
 
+  /** The answer of a broker. After an error the client does not return what it should renew. */
+  private def answered(
+      offsets: JMap[TopicIdPartition, JSet[JLong]],
+      error: Exception | Null
+  ): Unit =
+    if error != null then
+      offsets.forEach { (partition, all) =>
+        all.forEach { offset =>
+          val delivery = renewing.remove(Place(partition.topicPartition, offset))
+          if delivery != null then lose(delivery)
+        }
+        log.log(
+          Level.WARNING,
+          s"Kafka did not take acknowledgements of ${partition.topicPartition}: ${all.size}. " +
+            s"These records may be delivered again. $error"
+        )
+      }
+
+  private def lose(delivery: SharedDelivery): Unit =
+    delivery.lockedUntilMillis = 0
+    if delivery.settlement.isEmpty then lost.put(delivery.place, delivery): Unit
+
   /** The poll sends the acknowledgements, those that renew too. The one that returns the records
     * is a later one: after the answer has come.
     */
   private def renew(): Unit =
+    val now = System.currentTimeMillis()
     open.values.forEach { delivery =>
       if tell(delivery, AcknowledgeType.RENEW) then renewing.put(delivery.place, delivery): Unit
+      else lose(delivery)
     }
     open.clear()
-    polled(renewTime)
-    val now = System.currentTimeMillis()
-    renewing.values.removeIf(_.lockedUntilMillis <= now): Unit
+    polled(renewTime, lockedSince = now)
+    val over = ArrayList(renewing.values)
+    over.removeIf(_.lockedUntilMillis > System.currentTimeMillis())
+    over.forEach { delivery =>
+      renewing.remove(delivery.place)
+      lose(delivery)
+    }
 
-  private def polled(time: Duration): Unit =
+  /** Asks for further records. The client may have fetched them since it was last asked. */
+  private def ask(): Unit =
+    val since = askedAtMillis
+    askedAtMillis = System.currentTimeMillis()
+    polled(pollTime, lockedSince = since)
+
+  private def polled(time: Duration, lockedSince: Long): Unit =
     val records = consumer.poll(time)
     if !records.isEmpty then
       val lockMillis = consumer.acquisitionLockTimeoutMs.map(_.toLong).orElse(usualLockMillis)
       val now = System.currentTimeMillis()
-      renewAtMillis = now + lockMillis / 3
+      // Without polls the client leaves the group, too.
+      renewAtMillis = lockedSince + math.min(lockMillis / 3, pollInterval.toMillis / 2)
       val found = ArrayList[SharedDelivery]()
       records.forEach { record =>
         val place = SharedDelivery.placeOf(record)
-        val known = renewing.remove(place)
+        val known = Option(renewing.remove(place)).getOrElse(lost.remove(place))
         val delivery = if known == null then SharedDelivery(record, this) else known
         delivery.lockedUntilMillis = now + lockMillis
         if delivery.settlement.isDefined then tell(delivery)
@@ -150,10 +203,25 @@ private[kafka] final class ShareLoop(
     */
   private def finish(): Unit =
     try
-      acknowledge(locked(justSettled))
-      open.values.forEach(tell(_, AcknowledgeType.RELEASE): Unit)
-      consumer.close(Commits.stopTime)
+      try
+        acknowledge(locked(justSettled))
+        open.values.forEach(tell(_, AcknowledgeType.RELEASE): Unit)
+        awaitRenewed()
+      finally consumer.close(Commits.stopTime)
     catch case error: Exception => fail(error)
+
+  /** **Waits** a moment for those that are settled, and acknowledges them.
+    */
+  private def awaitRenewed(): Unit =
+    val end = System.currentTimeMillis() + lastTime.toMillis
+    while isAwaited && System.currentTimeMillis() < end do
+      try
+        consumer.poll(renewTime).forEach { record =>
+          val known = renewing.remove(SharedDelivery.placeOf(record))
+          val settlement = Option(known).flatMap(_.settlement)
+          consumer.acknowledge(record, settlement.getOrElse(AcknowledgeType.RELEASE))
+        }
+      catch case _: WakeupException => () // it was for the stop
 
   private def locked[A](body: => A): A =
     lock.lock()
@@ -167,6 +235,11 @@ private object ShareLoop:
 
   /** Of a poll after a renewal, which does not return as soon as the answer is there. */
   val renewTime: Duration = Duration.ofMillis(20)
+
+  /** Of the wait, at a stop, for records that are settled and being renewed. */
+  val lastTime: Duration = Duration.ofMillis(300)
+
+  val log: System.Logger = System.getLogger("weir.kafka")
 
   /** Kafka's own, for brokers that do not say it. */
   val usualLockMillis = 30_000L

@@ -25,17 +25,26 @@ private[kafka] object SharedConsumption:
       try
         look(settings, topics, group)
         val queue = FairQueue[SharedDelivery]()
-        val loops = Vector.fill(settings.clients)(
-          ShareLoop(client(settings, group), topics, queue, explain)
-        )
+        val interval = Duration.ofMillis(settings.pollIntervalMillis)
+        val loops = clients(settings, group).map(ShareLoop(_, topics, queue, explain, interval))
         loops.foreach(_.start(s"weir-kafka-share-$group"))
         SharedSource(queue, decoding, loops)
       catch case error: Exception => throw explain(error)
     }
   }
 
-  private def client(settings: ShareSettings[?, ?], group: String) =
-    ShareClient(settings.toKafka(group), ByteArrayDeserializer(), ByteArrayDeserializer())
+  /** If one cannot be made, the others are closed: their threads have started. */
+  private def clients(settings: ShareSettings[?, ?], group: String) =
+    var made = Vector.empty[ShareClient[Array[Byte], Array[Byte]]]
+    def next() =
+      ShareClient(settings.toKafka(group), ByteArrayDeserializer(), ByteArrayDeserializer())
+    try
+      while made.size < settings.clients do made :+= next()
+      made
+    catch
+      case error: Exception =>
+        made.foreach(_.close(Duration.ZERO))
+        throw error
 
   /** A member of a share group would wait for a topic that does not exist. **Fails** with
     * [[KafkaFailure]].
