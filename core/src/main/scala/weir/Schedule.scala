@@ -160,7 +160,8 @@ object Schedule:
   /** Repeats at the moments of the time of day that `following` returns: it is called with the
     * present after each run, and returns the next moment after that, or `None` to stop. Moments
     * that have passed during a run are not made up for. A wait is not changed by a change of the
-    * system's clock during the wait.
+    * system's clock during the wait. If that sets the clock back by less than three hours, the
+    * moments that come again by it are left out.
     *
     * `weir-cron` makes schedules of the five fields of cron.
     * {{{

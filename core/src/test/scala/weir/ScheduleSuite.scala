@@ -76,15 +76,49 @@ class ScheduleSuite extends munit.FunSuite:
       )
     )
     val run = tens.begin(ScheduleStart(7, SplittableRandom(1), () => time))
+    var nanos = 7L
     // The times at which a run ends: in the third the timer has rung too early, the fourth has
     // taken too long.
     val waits = List(3000L, 12_000L, 19_500L, 41_000L).map { millis =>
       time = Instant.ofEpochMilli(millis)
-      run.next((), 7) / 1_000_000
+      nanos += 20.seconds.toNanos
+      run.next((), nanos) / 1_000_000
     }
     assertEquals(waits, List(7000L, 8000L, 10_500L, 9000L))
     time = Instant.ofEpochSecond(50)
-    assertEquals(run.next((), 7), ScheduleRun.Stop)
+    assertEquals(run.next((), nanos + 20.seconds.toNanos), ScheduleRun.Stop)
+
+  /** Returns the times at which `schedule` has a task run that takes no time. */
+  private def minutesOfRuns(count: Int)(schedule: Schedule[Any]): List[Long] =
+    var minute = 0L
+    def now = Instant.ofEpochSecond(minute * 60)
+    val run = schedule.begin(ScheduleStart(-7, SplittableRandom(1), () => now))
+    List.fill(count) {
+      minute += run.next((), minute.minutes.toNanos - 7).nanos.toMinutes
+      minute
+    }
+
+  private val eachThreeHours =
+    Schedule.at(now => Some(Instant.ofEpochSecond((now.getEpochSecond / 10_800 + 1) * 10_800)))
+
+  test("at: a moment that was not waited for is not lost"):
+    assertEquals(
+      minutesOfRuns(6)(eachThreeHours.or(Schedule.spaced(80.minutes))),
+      List(80L, 160L, 180L, 260L, 340L, 360L)
+    )
+    assertEquals(
+      minutesOfRuns(6)(eachThreeHours.capped(80.minutes)),
+      List(80L, 160L, 180L, 260L, 340L, 360L)
+    )
+
+  test("at: a clock that is set back by hours begins anew, by less does not"):
+    for (back, wait) <- List(10 * 365 * 24 -> 179L, 4 -> 59L, 1 -> 239L) do
+      val start = Instant.parse("2026-01-01T00:00:00Z")
+      var time = start
+      val run = eachThreeHours.begin(ScheduleStart(7, SplittableRandom(1), () => time))
+      assertEquals(run.next((), 7), 3.hours.toNanos)
+      time = start.plusSeconds(10_860 - back * 3600L)
+      assertEquals(run.next((), 7 + 181.minutes.toNanos).nanos.toMinutes, wait, back)
 
   test("at: a moment that has passed is no wait, one in a thousand years is the longest"):
     for (at, wait) <- List(Instant.MIN -> 0L, Instant.MAX -> ScheduleRun.longest) do

@@ -23,16 +23,17 @@ object Tcp:
     * }}}
     */
   def connect(host: String, port: Int): Resource[Connection] = Resource
-    .makeFull(poll => connectTo(poll, host, port).map(Connection(_)))((c, _) => c.close)
+    .makeFull(poll => connectTo(poll, Socket(), host, port).map(Connection(_)))((c, _) => c.close)
 
   /** As `connect`, with TLS: what is sent is encrypted, and the server has to have a certificate
     * for `host` that `context` trusts. `change` may set more parameters, such as those of ALPN.
     *
-    * An end of the connection that is not announced by TLS, as when somebody cuts it, is an end as
-    * any other: a protocol whose messages show their end, such as `Bytes.unframed`, notices it.
+    * An end of the connection that the other side has not announced by TLS fails a read with an
+    * `IOException`, since somebody may have cut the connection.
     *
     * **Waits** for the handshake too. **Fails** with an `SSLHandshakeException` if that fails, as
-    * it does with another certificate.
+    * it does with another certificate. The release waits up to a second, until the other side has
+    * closed the connection too: so what was written arrives.
     * {{{
     * val secret: Task[Unit] =
     *   Tcp.connectTls("localhost", 853).use(connection => connection.write("hello\n".getBytes))
@@ -45,16 +46,16 @@ object Tcp:
       change: SSLParameters => Unit = _ => ()
   ): Resource[Connection] =
     Resource.makeFull(poll =>
-      connectTo(poll, host, port).flatMap { socket =>
+      connectTo(poll, TlsSockets.Raw(), host, port).flatMap { socket =>
         val handshake = Task.delay(TlsSockets.client(socket, host, port, context, change))
         closedUnless(poll(handshake.cancelable(Task(socket.close()))), socket)
           .map(Connection(socket, _))
       }
     )((connection, _) => connection.close)
 
-  private def connectTo(poll: Poll, host: String, port: Int): Task[Socket] =
+  private def connectTo(poll: Poll, made: => Socket, host: String, port: Int): Task[Socket] =
     addressOf(poll, host).flatMap(address =>
-      Task(Socket()).flatMap { socket =>
+      Task(made).flatMap { socket =>
         val connecting = Task.delay(socket.connect(InetSocketAddress(address, port)))
         closedUnless(poll(connecting.cancelable(Task(socket.close()))), socket).as(socket)
       }
@@ -86,11 +87,13 @@ object Tcp:
       .flatMap(address => listenOn(ServerSocket(port, backlog, address)))
 
   /** As `listen`, with TLS: `context` has the certificate of this server and its key. `change` may
-    * set more parameters, such as `setNeedClientAuth`.
+    * set more parameters, such as `setNeedClientAuth`. It is called once, and **fails** the
+    * resource if it sets a parameter that cannot be.
     *
     * The handshake is a part of the first read or write of a connection. So a client that does not
     * speak TLS, or does not trust the certificate, fails what `handle` does with that connection,
-    * and holds up no other one. Limit its time there.
+    * and holds up no other one. Limit its time there. The end of a connection is as with
+    * `connectTls`.
     * {{{
     * def echo(context: javax.net.ssl.SSLContext) = Tcp.listenTls(8443, context).use(
     *   _.serve(limit = 1000)(c => c.writeAll(c.bytes()).timeout(1.minute).attempt)
@@ -107,7 +110,7 @@ object Tcp:
     Resource
       .makeFull(addressOf(_, host))((_, _) => Task.unit)
       .flatMap(address =>
-        listenOn(ServerSocket(port, backlog, address), TlsSockets.server(_, context, change))
+        listenOn(TlsSockets.Listening(port, backlog, address), TlsSockets.server(context, change))
       )
 
   private[weir] def listenOn(
@@ -179,8 +182,10 @@ object Tcp:
       if socket.isClosed then
         accepted.close()
         throw SocketException("Tcp.Server: the server was closed while it accepted a connection.")
-      Resource.make(Task(Connection(accepted, secured(accepted))))(connection =>
-        Task(open.remove(accepted)).flatMap(_ => connection.close)
+      val forget = Task(open.remove(accepted))
+      val made = Task(Connection(accepted, secured(accepted)))
+      Resource.make(closedUnless(made, accepted).onError(_ => forget))(connection =>
+        forget.andThen(connection.close)
       )
 
     private[Tcp] def closeAll(): Unit = Pull.both(socket.close(), open.forEach(_.close()))
@@ -232,8 +237,9 @@ object Tcp:
       */
     def writeAll(blocks: Stream[Array[Byte]]): Task[Unit] = blocks.evalMap(write).drain
 
-    /** Tells the other side that nothing more will be sent. The connection can still be read from;
-      * with TLS, only from version 1.3 on.
+    /** Tells the other side that nothing more will be sent. The connection can still be read from.
+      * **Fails** with an `IOException` with a version of TLS before 1.3, which ends both directions
+      * at once.
       * {{{
       * def answer(connection: Tcp.Connection): Task[String] =
       *   connection.write("count\n".getBytes) >> connection.endOfOutput >>
@@ -245,12 +251,14 @@ object Tcp:
 
     private def cut: Task[Unit] = Task(socket.close())
 
-    /** Closes the connection. A layer of TLS tells the other side, which must read that in time. */
+    /** Closes the connection. A layer of TLS tells the other side, which must read that in time,
+      * and close the connection too.
+      */
     private[Tcp] def close: Task[Unit] =
       if secured eq socket then cut
       else
         Task
-          .delay(secured.close())
+          .delay(TlsSockets.sayGoodbye(secured, socket))
           .cancelable(cut)
           .timeoutTo(longestGoodbye, Task.unit)
           .attempt

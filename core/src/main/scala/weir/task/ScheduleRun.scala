@@ -60,23 +60,36 @@ private[weir] final class FixedRun(startNanos: Long, interval: Long) extends Sch
     math.max(0, due - nowNanos)
 
 /** Due at moments of the time of day. A timer may ring before its moment by that clock, so a moment
-  * that was waited for is not waited for again.
+  * that was waited for is not waited for again. It is if that clock is set back far, or if another
+  * schedule has made the wait shorter.
   */
 private[weir] final class AtRun(realTime: () => Instant, following: Instant => Option[Instant])
     extends ScheduleRun[Any]:
   private var latest = Instant.MIN
+  private var dueNanos = 0L // that of `latest`, on the timers' clock
+
   def next(input: Any, nowNanos: Long): Long =
     val now = realTime()
-    following(if latest.isAfter(now) then latest else now) match
+    val early = latest.isAfter(now) && latest.isBefore(now.plusSeconds(AtRun.earliestSeconds))
+    following(if early && nowNanos - dueNanos >= 0 then latest else now) match
       case None => ScheduleRun.Stop
       case Some(due) =>
+        val wait = waitOf(Duration.between(now, due))
         latest = due
-        val wait = Duration.between(now, due)
-        if wait.isNegative then 0
-        else if wait.toDays > AtRun.longestDays then ScheduleRun.longest
-        else wait.toNanos
+        dueNanos = nowNanos + wait
+        wait
+
+  private def waitOf(wait: Duration): Long =
+    if wait.isNegative then 0
+    else if wait.toDays > AtRun.longestDays then ScheduleRun.longest
+    else wait.toNanos
 
 private[weir] object AtRun:
+  /** The clock was set if a timer rings earlier than this before its moment. Cron has the limit of
+    * three hours too.
+    */
+  private inline val earliestSeconds = 3 * 3600
+
   /** More days than these are more nanoseconds than a `Long` holds without care. */
   private inline val longestDays = 20_000
 

@@ -2,7 +2,7 @@ package weir
 package io
 
 import java.io.{FileInputStream, IOException}
-import java.net.Socket
+import java.net.{ServerSocket, Socket}
 import java.nio.file.{Files, Path}
 import java.security.KeyStore
 import java.util.concurrent.TimeoutException
@@ -63,6 +63,74 @@ class TlsSuite extends StreamTests:
         assert(message.endsWith("pass a context that trusts it."), message)
       case other => fail(s"$other")
 
+  test("all that a client has written arrives, though it reads nothing and closes at once"):
+    val count = 30
+    val arrived = Tcp.listenTls(0, local).use { server =>
+      val counts = server.connections
+        .take(count)
+        .flatMap(Stream.resource(_))
+        .evalMap(_.bytes().fold(0)(_ + _.length).attempt)
+      Task
+        .traverse(1 to count)(_ => client(server).use(_.write(new Array[Byte](200_000))))
+        .background
+        .use(_ => counts.toList)
+    }
+    assertEquals(arrived.timeout(60.seconds).runSync(), List.fill(count)(Right(200_000)))
+
+  test("an end that TLS does not announce is an error, though nothing is missing"):
+    val read = Tcp.listenTls(0, local).both(Tcp.listen(0)).use { (server, relay) =>
+      Deferred[Unit].flatMap { cut =>
+        val sender = server.serve(1)(_.write("a".getBytes) >> Task.never)
+        val cutter = relay.serve(1) { connection =>
+          Tcp.connect("localhost", server.port).use { behind =>
+            val there = behind.writeAll(connection.bytes()).attempt
+            val back = connection.writeAll(behind.bytes()).attempt
+            val ended = cut.get >> connection.endOfOutput >> Task.never
+            there.background.use(_ => back.background.use(_ => ended))
+          }
+        }
+        val reader = client(relay).use { connection =>
+          connection
+            .bytes()
+            .take(1)
+            .toList
+            .flatMap(first =>
+              cut.complete(()) >> connection.bytes().toList.attempt.map(first.map(String(_)) -> _)
+            )
+        }
+        sender.background.use(_ => cutter.background.use(_ => reader))
+      }
+    }
+    read.timeout(20.seconds).runSync() match
+      case (List("a"), Left(error: IOException)) =>
+        assert(error.getMessage.contains("TLS has not announced its end"), error.toString)
+      case other => fail(s"$other")
+
+  test("with TLS 1.2, the end of the output alone is refused"):
+    val ended = echoing.use { server =>
+      Tcp
+        .connectTls("localhost", server.port, local, _.setProtocols(Array("TLSv1.2")))
+        .use(connection => connection.write("a".getBytes) >> connection.endOfOutput.attempt)
+    }
+    val message = ended.runSync().swap.map(_.getMessage).getOrElse("")
+    assert(message.startsWith("Tcp.Connection.endOfOutput: the protocol is TLSv1.2."), message)
+
+  test("parameters that cannot be set fail the server at once"):
+    val refused =
+      Tcp.listenTls(0, local, change = _.setCipherSuites(Array("NONE"))).use(_ => Task.unit).attempt
+    assert(refused.runSync().left.exists(_.isInstanceOf[IllegalArgumentException]))
+
+  test("a connection whose layer cannot be made is closed"):
+    val left = Tcp.listenOn(ServerSocket(0), _ => throw IOException("none")).use { server =>
+      val socket = Socket("localhost", server.port)
+      val failed = server.connections.take(1).flatMap(Stream.resource(_)).drain.attempt
+      failed.map { result =>
+        socket.setSoTimeout(10_000)
+        (result.isLeft, server.openConnections, socket.getInputStream.read())
+      }
+    }
+    assertEquals(left.runSync(), (true, 0, -1))
+
   test("a certificate for another name is refused"):
     val result =
       echoing.use(server => client(server, local, "127.0.0.1").use(echoed(_, "a")).attempt)
@@ -83,7 +151,20 @@ class TlsSuite extends StreamTests:
         .background
         .use(_ => client(server).use(_ => Task.unit).attempt)
     }
-    assert(result.runSync().left.exists(_.isInstanceOf[IOException]))
+    assertHandshakeError(result.runSync())
+
+  test("a server that closes at once is one clear error"):
+    val result = Tcp.listen(0).use { server =>
+      val closing = server.serve(1)(_.bytes().take(1).drain)
+      closing.background.use(_ => client(server).use(_ => Task.unit).attempt)
+    }
+    assertHandshakeError(result.runSync())
+
+  private def assertHandshakeError(result: Either[Throwable, Unit]): Unit =
+    val message = result.swap.map(_.getMessage).getOrElse("")
+    assert(message.startsWith("Tcp.connectTls: localhost:"), message)
+    assert(message.contains(": the handshake has failed: "), message)
+    assert(!message.contains("pass a context"), message)
 
   test("a client without a certificate is refused by a server that asks for one"):
     def answer(context: SSLContext) = Tcp
