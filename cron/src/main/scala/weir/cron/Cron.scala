@@ -4,7 +4,9 @@ import com.cronutils.model.CronType
 import com.cronutils.model.definition.CronDefinitionBuilder
 import com.cronutils.model.time.ExecutionTime
 import com.cronutils.parser.CronParser
-import java.time.{Instant, ZoneId}
+import java.time.zone.ZoneRules
+import java.time.{Instant, ZoneId, ZoneOffset}
+import scala.annotation.tailrec
 import scala.jdk.OptionConverters.*
 import weir.Schedule
 
@@ -17,11 +19,16 @@ extension (schedules: Schedule.type)
     *
     * Minutes that have passed during a run are not made up for. Where the clock goes forward, the
     * minutes that it leaves out are left out, so a task of each night at 2:30 does not run that
-    * night. Where it goes back, an hour that the expression names comes once, and each hour comes
-    * as often as it does if the expression names none. With `ZoneOffset.UTC` there is no such day.
+    * night. Where it goes back, an hour that the expression names comes once. If its field of the
+    * hour begins with `*`, with or without a step, it names none, and an hour that comes twice
+    * counts twice. With `ZoneOffset.UTC` there is no such day.
     *
-    * **Fails** with an
-    * `IllegalArgumentException` if it is not such an expression.
+    * If neither the day of the month nor that of the week is `*`, either of them counts, also where
+    * one is a `*` with a step. `5/15` is each 15 from 5 on. A range must not go down, as `22-2`
+    * does: write `22-23,0-2`.
+    *
+    * **Fails** with an `IllegalArgumentException` if it is not such an expression, or if no day is
+    * ever one that it names.
     * {{{
     * val nightly: Stream[Unit] =
     *   Stream.fromSchedule(Schedule.cron("30 3 * * *", ZoneId.of("Europe/Berlin")))
@@ -29,21 +36,45 @@ extension (schedules: Schedule.type)
     */
   def cron(expression: String, zone: ZoneId): Schedule[Any] =
     val times = Cron.parse(expression)
-    Schedule.at(now => Cron.following(times, now, zone))
+    Schedule.at(times.following(_, zone))
+
+/** The minutes that an expression names. `namesHours` is false if it means each hour. */
+private final class Cron(times: ExecutionTime, namesHours: Boolean):
+  def following(now: Instant, zone: ZoneId): Option[Instant] = following(now, now, zone.getRules)
+
+  /** Returns the first minute after `asked`. The clock has the same offset from `from` to its next
+    * change: looks only that far, and goes on from there.
+    */
+  @tailrec
+  private def following(from: Instant, asked: Instant, rules: ZoneRules): Option[Instant] =
+    val offset = rules.getOffset(from)
+    val change = Option(rules.nextTransition(from)).fold(Instant.MAX)(_.getInstant)
+    times.nextExecution(asked.atZone(offset)).toScala match
+      case None => None
+      case Some(next) if !next.toInstant.isBefore(change) =>
+        following(change, change.minusSeconds(1), rules)
+      case Some(next)
+          if namesHours && rules.getValidOffsets(next.toLocalDateTime).get(0) != offset =>
+        following(next.toInstant, next.toInstant, rules) // the clock shows this minute again
+      case Some(next) => Some(next.toInstant)
 
 private object Cron:
   private val parser = CronParser(CronDefinitionBuilder.instanceDefinitionFor(CronType.UNIX))
 
-  def parse(expression: String): ExecutionTime =
-    try ExecutionTime.forCron(parser.parse(expression))
-    catch
-      case error: IllegalArgumentException =>
-        throw IllegalArgumentException(
-          s"Schedule.cron: '$expression' is not an expression of cron: ${error.getMessage}. It " +
-            "has five fields: minute, hour, day of the month, month, day of the week, such as " +
-            "'*/5 * * * *'.",
-          error
-        )
-
-  def following(times: ExecutionTime, now: Instant, zone: ZoneId): Option[Instant] =
-    times.nextExecution(now.atZone(zone)).toScala.map(_.toInstant)
+  def parse(expression: String): Cron =
+    val times =
+      try ExecutionTime.forCron(parser.parse(expression))
+      catch
+        case error: IllegalArgumentException =>
+          throw IllegalArgumentException(
+            s"Schedule.cron: '$expression' is not an expression of cron: ${error.getMessage}. It " +
+              "has five fields: minute, hour, day of the month, month, day of the week, such as " +
+              "'*/5 * * * *'.",
+            error
+          )
+    val cron = Cron(times, namesHours = !expression.trim.split("\\s+")(1).startsWith("*"))
+    require(
+      cron.following(Instant.EPOCH, ZoneOffset.UTC).isDefined,
+      s"Schedule.cron: '$expression' names a day that never comes."
+    )
+    cron
