@@ -48,6 +48,7 @@ object KafkaBroker:
     */
   private val limit = 10.minutes
   private val pollMillis = 200
+  private val portTaken = "Address already in use"
 
   /** Starts a broker, with no data. At the release it ends, and its data is deleted, as it is if
     * this process is killed.
@@ -74,6 +75,15 @@ object KafkaBroker:
       settings: BrokerSettings = BrokerSettings()
   ): Resource[Vector[KafkaBroker]] =
     require(size >= 1, s"KafkaBroker.cluster: the size was $size. It must be at least 1.")
+    // Another program may take a port before the broker does.
+    def tried(times: Int): Resource[Vector[KafkaBroker]] = once(size, settings).handleErrorWith {
+      case error: IOException if times > 1 && error.getMessage.contains(portTaken) =>
+        tried(times - 1)
+      case error => Resource.eval(Task.fail(error))
+    }
+    tried(3)
+
+  private def once(size: Int, settings: BrokerSettings): Resource[Vector[KafkaBroker]] =
     val inFolder = Resource.make(Task(Files.createTempDirectory("weir-kafka-broker-")))(folder =>
       Task.onPlatformThread(BrokerJars.delete(folder))
     )
@@ -202,7 +212,10 @@ object KafkaBroker:
 
   private def notStarted(log: Path): IOException =
     val said = Try(Files.readString(log)).getOrElse("").linesIterator.filter(_.nonEmpty).toVector
-    val why = said.find(_.contains("Exception")).orElse(said.lastOption)
+    val why =
+      said
+        .find(_.contains(portTaken))
+        .orElse(said.find(_.contains("Exception")).orElse(said.lastOption))
     IOException(s"the broker did not start: ${why.getOrElse("it said nothing")}")
 
   /** Returns the running broker; none if there is none, or if it has ended meanwhile. */

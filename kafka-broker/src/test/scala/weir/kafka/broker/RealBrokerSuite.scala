@@ -1,14 +1,14 @@
 package weir.kafka.broker
 
 import java.io.IOException
-import java.net.URLClassLoader
+import java.net.{InetAddress, ServerSocket, URLClassLoader}
 import java.nio.file.{Files, Path}
 import java.util.concurrent.TimeUnit
 import org.apache.kafka.clients.admin.Admin
 import scala.concurrent.duration.*
 import scala.io.Source
 import scala.jdk.CollectionConverters.*
-import scala.util.Using
+import scala.util.{Try, Using}
 import weir.Task
 
 /** Brokers of Kafka, as a user's tests start them. */
@@ -78,6 +78,35 @@ class RealBrokerSuite extends munit.FunSuite:
       broker.onExit.get(20, TimeUnit.SECONDS): Unit
       assertEquals(folders, before)
     finally user.destroyForcibly(): Unit
+
+  test("a port that another program has taken meanwhile is no error"):
+    def free() = ServerSocket(0, 1, InetAddress.getLoopbackAddress)
+    val (taken, other) = (free(), free())
+    other.close()
+    val (port, controller) = (taken.getLocalPort, other.getLocalPort)
+    val settings = ofBuild.copy(properties =
+      Map(
+        "listeners" -> s"PLAINTEXT://127.0.0.1:$port,CONTROLLER://127.0.0.1:$controller",
+        "advertised.listeners" -> s"PLAINTEXT://127.0.0.1:$port",
+        "controller.quorum.voters" -> s"1@127.0.0.1:$controller"
+      )
+    )
+    val temporary = Path.of(sys.props("java.io.tmpdir"))
+    val before = folders
+    def hasFailed = (folders -- before).exists { folder =>
+      Try(Files.readString(temporary.resolve(folder).resolve("broker-0.log")))
+        .fold(_ => false, _.contains("Address already in use"))
+    }
+    val freeing = Thread.ofVirtual().start { () =>
+      while !hasFailed do Thread.sleep(1)
+      taken.close()
+    }
+    try
+      val found = KafkaBroker.resource(settings).use(broker => Task(broker.port)).runSync()
+      assertEquals((found, folders), (port, before))
+    finally
+      freeing.interrupt()
+      taken.close()
 
   test("a broker that does not start says why, and leaves nothing behind"):
     val before = folders
