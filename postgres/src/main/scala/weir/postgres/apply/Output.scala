@@ -2,6 +2,7 @@ package weir.postgres.apply
 
 import java.io.IOException
 import java.nio.charset.Charset
+import java.nio.charset.StandardCharsets.{ISO_8859_1, UTF_8}
 import weir.postgres.Results
 import weir.postgres.display.{Display, TableText}
 import weir.postgres.protocol.RowSink
@@ -140,8 +141,24 @@ private[apply] final class Output(results: Results, print: String => Unit, chars
     val text = table
     if text ne null then
       val charset = this.charset()
-      text.add(values.map(value => if value eq null then null else String(value.nn, charset)))
+      text.add(values.map(value => if value eq null then null else decoded(value.nn, charset)))
       if text.size > KeptCharacters then put(text.take())
+
+  /** Returns the text of a value. **Fails** with a `CommandProblem` if the text goes to a file or a
+    * program and would have other bytes there than the server has sent.
+    */
+  private def decoded(value: Array[Byte], charset: Charset): String =
+    val text = String(value, charset)
+    val mayDiffer = if charset == UTF_8 then text.contains('\ufffd') else charset != ISO_8859_1
+    if mayDiffer && (target ne usual) && !java.util.Arrays.equals(text.getBytes(charset), value)
+    then throw otherBytes(text, charset)
+    text
+
+  private def otherBytes(text: String, charset: Charset) = CommandProblem(
+    s"the value \"${text.take(40)}\" cannot be written with the bytes that the server has sent: " +
+      s"they are no text that Java's $charset knows",
+    "Set client_encoding to UTF8, or write the rows with \\copy (SELECT …) TO FILE."
+  )
 
   def copyBegins(): Unit =
     hasCopied = true

@@ -40,6 +40,21 @@ class OutputSuite extends ServerSuite:
     val (told, end) = apply(url, script, ApplyOptions(psql = printing()))
     assertEquals((told, end.isRight), ("ü|1\n€|\n", true))
 
+  folder.test("rows go to a file with the server's bytes, or not at all"): folder =>
+    val url = server.jdbc(server.newDatabase())
+    def written(encoding: String, character: String) =
+      val file = folder.resolve("rows.txt")
+      val script = s"${plain}SET client_encoding = '$encoding';\n\\o $file\nSELECT $character;\n"
+      (apply(url, script, ApplyOptions(psql = printing()))._2, file)
+    val (end, file) = written("EUC_JP", "chr(28450)")
+    assertEquals(
+      end.map(_ => Files.readAllBytes(file).toList.map(_ & 0xff)),
+      Right(List(0xb4, 0xc1, 10))
+    )
+    val (refused, _) = written("EUC_JP", "chr(9312)")
+    val message = refused.left.map(_.getMessage).left.getOrElse("")
+    assert(message.contains("cannot be written with the bytes that the server has sent"), refused)
+
   test("rows are printed over a connection of the user's own"):
     val url = server.jdbc(server.newDatabase())
     val jdbc = java.sql.DriverManager.getConnection(url)
