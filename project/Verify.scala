@@ -38,7 +38,7 @@ object Verify {
   private val chains = Seq(
     "kafka" -> Seq("postgresQueue"),
     "core" -> Seq("postgres", "testkit", "cats", "fs2Interop", "interopTests"),
-    "lab" -> Seq("feeds", "bench", "benchCe2"),
+    "feeds" -> Seq("lab", "bench", "benchCe2"),
     "cli" -> (Seq("rules", "otel", "kafkaTestkit", "kafkaBroker", "console", "http") ++ pages ++
       Seq("micrometer", "slf4j", "csv", "json", "zstd", "cron", "program", "testLimit"))
   ).map { case (first, later) =>
@@ -94,14 +94,13 @@ object Verify {
     val passed, failed, skipped = new AtomicInteger
     val suites = ConcurrentHashMap.newKeySet[String]
     val failures = new ConcurrentLinkedQueue[String]
-    val millis, ofSuites = new ConcurrentHashMap[String, Long]
+    val millis = new ConcurrentHashMap[String, Long]
 
     /** When the first test of a module began and the last one ended, in nanoseconds. */
     val spans = new ConcurrentHashMap[String, (Long, Long)]
 
     override def testEvent(event: TestEvent): Unit = event.detail.foreach { test =>
       millis.put(nameOf(test), test.duration)
-      ofSuites.merge(test.fullyQualifiedName, test.duration, (a, b) => a + b)
       test.status match {
         case Status.Success => passed.incrementAndGet()
         case Status.Failure | Status.Error =>
@@ -122,11 +121,8 @@ object Verify {
       }
 
     /** The slowest steps, to find out why the whole is slow. */
-    def slowest: Seq[String] = first(millis, 10)
-    def slowestSuites: Seq[String] = first(ofSuites, 20)
-
-    private def first(times: ConcurrentHashMap[String, Long], count: Int) =
-      times.asScala.toSeq.sortBy(-_._2).take(count).map { case (name, time) =>
+    def slowest: Seq[String] =
+      millis.asScala.toSeq.sortBy(-_._2).take(10).map { case (name, time) =>
         f"${time / 1000.0}%.0f s $name"
       }
   }
@@ -230,7 +226,6 @@ object Verify {
     Counts.failures.forEach(println(_))
     Counts.moduleTimes.foreach(println(_))
     println(s"after $elapsed; the slowest tests: ${Counts.slowest.mkString("\n  ", "\n  ", "")}")
-    println(s"the slowest suites: ${Counts.slowestSuites.mkString("\n  ", "\n  ", "")}")
     if (Counts.skipped.get > 0) println(s"${Counts.skipped} skipped")
     val mayNotSkip = sys.env.get("CI").contains("true") && Counts.skipped.get > 0
     if (mayNotSkip)

@@ -64,8 +64,8 @@ object FiberDump:
       trace: Vector[StackTraceElement],
       started: Option[StackTraceElement]
   )(
-      // false if a fiber that is not among the holders may have a permit
-      private[weir] val areAllHolders: Boolean
+      /** Returns false if a fiber that is not among the holders may have a permit. */
+      val areAllHolders: Boolean
   )
 
   private[weir] def of(runtime: WeirRuntime): FiberDump = Snapshot(runtime)

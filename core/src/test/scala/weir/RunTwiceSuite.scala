@@ -163,6 +163,8 @@ class RunTwiceSuite extends RunTwice:
   }
   there("Bytes.gzip", Bytes.gunzip)(Bytes.gzip())
   there("Bytes.deflate", Bytes.inflate)(Bytes.deflate())
+  there("Bytes.framed", Bytes.unframed(9))(Bytes.framed(9))
+  there("Bytes.unframed", identity)(Bytes.framed(9) andThen Bytes.unframed(9))
   there("Bytes.gunzip", identity)(Bytes.gzip() andThen Bytes.gunzip)
   there("Bytes.inflate", identity)(Bytes.deflate() andThen Bytes.inflate)
   private val md5 = java.security.MessageDigest.getInstance("MD5").digest("abcd".getBytes).toList

@@ -174,6 +174,7 @@ class RunTwiceTasksSuite extends RunTwice:
   waits("Schedule.fixed")(2)(Schedule.fixed(1.nano).times(2))
   waits("Schedule.exponential")(2)(Schedule.exponential(1.nano).times(2))
   waits("Schedule.fibonacci")(2)(Schedule.fibonacci(1.nano).times(2))
+  waits("Schedule.at")(2)(Schedule.at(now => Some(now.plusNanos(1))).times(2))
   waits("Schedule.andThen")(4)(Schedule.recurs(2).andThen(Schedule.recurs(2)))
   waits("Schedule.seeded")(2)(Schedule.recurs(2).fullJitter.seeded(1))
 
@@ -229,4 +230,15 @@ class RunTwiceTasksSuite extends RunTwice:
   row("Tcp.connect")(1) {
     val server = ServerSocket(0)
     Tcp.connect("localhost", server.getLocalPort).use(_ => one).guarantee(Task.unit)
+  }
+  row("Tcp.listenTls")(true)(
+    Tcp.listenTls(0, javax.net.ssl.SSLContext.getDefault).use(server => Task(server.port > 0))
+  )
+  row("Tcp.connectTls")("closes at once") {
+    val server = ServerSocket(0)
+    Thread.ofVirtual.start(() => while true do server.accept().close()): Unit
+    Tcp.connectTls("localhost", server.getLocalPort).use(_ => one).attempt.map {
+      case Left(_: java.io.IOException) => "closes at once"
+      case other => s"$other"
+    }
   }
