@@ -136,7 +136,7 @@ object ReleaseCheck {
   }
 }
 
-/** What was published of an artifact. */
+/** The published files of an artifact. */
 private final class Published(group: File, artifact: String, version: String, gpg: File) {
   private val folder = group / s"${artifact}_3" / version
   private def file(ending: String) = folder / s"${artifact}_3-$version$ending"
@@ -158,7 +158,7 @@ private final class Published(group: File, artifact: String, version: String, gp
   }
 
   private def pom(xml: Elem): Seq[String] = {
-    // What Maven Central asks for.
+    // The requirements of Maven Central.
     val needed = Seq("name", "description", "url", "licenses", "scm", "developers")
     val lacking = needed.filter(tag => (xml \ tag).text.trim.isEmpty)
     val parts = Seq(

@@ -30,10 +30,9 @@ object Verify {
   private val pages = if (isLong) Seq(docs) else Seq(docs, examples)
 
   /** Chains that run side by side. In each chain the modules of the second part begin once the
-    * first has ended, and nothing else waits for anything but a free place for its JVM. As many
-    * JVMs begin at once as may run at a time. The long ones come before the short ones, of which
-    * none is alone in the end. Kafka's tests wait for brokers most of the time, so they run beside
-    * all others.
+    * first has ended, and nothing else waits for anything but a free place for its JVM. The first
+    * parts have more JVMs than may run at a time: sbt chooses which of them begin. The long ones
+    * come before the short ones, so that none is alone for long in the end.
     */
   private val chains = Seq(
     "kafka" -> Seq("postgresQueue"),

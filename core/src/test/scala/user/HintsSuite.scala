@@ -4,7 +4,7 @@ import scala.compiletime.testing.typeCheckErrors
 import scala.util.NotGiven
 import weir.*
 
-/** What the compiler says to those who come from another library. */
+/** Checks the messages of the compiler for those who come from another library. */
 class HintsSuite extends munit.FunSuite:
 
   test("compile of a stream says that the stream's ends are tasks"):

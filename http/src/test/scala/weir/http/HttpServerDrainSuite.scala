@@ -22,6 +22,14 @@ class HttpServerDrainSuite extends HttpSuite:
     await(released)
     intercept[ConnectException](RawConnection(server.port)): Unit
 
+  /** Waits until the server takes no connection any more. */
+  private def untilRefused(port: Int): Unit = eventually("no connection is taken") {
+    try
+      RawConnection(port).close()
+      false
+    catch case _: java.io.IOException => true
+  }
+
   test("requests in flight are answered, and no connection is taken any more"):
     val go = Deferred.unsafe[Unit]
     val running = CountDownLatch(8)
@@ -31,12 +39,7 @@ class HttpServerDrainSuite extends HttpSuite:
       connections.foreach(_.send("GET / HTTP/1.1\nHost: h\n\n"))
       await(running)
       release()
-      eventually("no connection is taken") {
-        try
-          RawConnection(port).close()
-          false
-        catch case _: java.io.IOException => true
-      }
+      untilRefused(port)
       go.complete(()).runSync(): Unit
       for connection <- connections do
         val response = connection.response()
@@ -59,12 +62,7 @@ class HttpServerDrainSuite extends HttpSuite:
       first.send("GET /waits HTTP/1.1\nHost: h\n\n")
       await(running)
       release()
-      eventually("no connection is taken") {
-        try
-          RawConnection(port).close()
-          false
-        catch case _: java.io.IOException => true
-      }
+      untilRefused(port)
       val response = second.get("/")
       assertEquals(response.body, "ok")
       assertEquals(response.headers.get("connection"), Some("close"))

@@ -192,7 +192,9 @@ private[kafka] final class ShareLoop(
       }
       queue.offerAll(found)
 
-  /** What streams have settled is acknowledged until they stop this. */
+  /** Ends the queue with an error. Records that streams settle after it are acknowledged until they
+    * stop this loop.
+    */
   private def fail(error: Throwable): Unit =
     if !hasFailed then
       hasFailed = true
