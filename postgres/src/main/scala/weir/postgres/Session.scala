@@ -122,6 +122,9 @@ final class Session private (
     keptRows = null
     rows
 
+  /** Called before a call of the server is cancelled: ends what the rows may wait for. */
+  private[postgres] var whenCancelled: () => Unit = () => ()
+
   /** Receives the data of the next `COPY … TO STDOUT`. */
   private[postgres] var copyTarget: java.io.OutputStream | Null = null
 
@@ -232,7 +235,7 @@ final class Session private (
           dispatcher.tellWaiting()
           result.fold(throw _, identity)
         }
-        .cancelable(call.cancel)
+        .cancelable(Task.uninterruptible(whenCancelled()).andThen(call.cancel))
   }
 
   /** Returns the server's error with this body. */

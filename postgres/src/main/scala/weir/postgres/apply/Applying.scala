@@ -23,9 +23,10 @@ private[postgres] final class Applying(
   private val counts = SummaryCounts(options.slowest)
   private val output = Output(
     options.psql.results,
-    text => listener.printed(script, text, isForErrors = false),
+    print,
     () => Encodings.charset(session.encoding)
   )
+  session.whenCancelled = () => output.killPrograms()
   private val commands = CommandRunner(options, listener, output)
   private val answers = Answers(session, variables)
   private var outermost = "" // the script that reads that file, or is it
@@ -35,6 +36,7 @@ private[postgres] final class Applying(
   private var copy: Copy | Null = null
   private var committing = false
   private val secrets = KnownSecrets()
+  private val last = LastResult()
   private val encodings = Encodings.Latest()
 
   // of the session, as of the exchange or the statement that runs
@@ -234,6 +236,11 @@ private[postgres] final class Applying(
         if delivery.hasSettings then connections.follow()
         applied.complete(()).await: Unit
 
+  private def notInJournal = CommandProblem(
+    "ROW_COUNT, ERROR, SQLSTATE and their like cannot be used together with --resume",
+    "The journal does not have them. Ask by a statement with \\gset, whose rows it has."
+  )
+
   private def refusalOf(problem: CommandProblem, at: Position) = ScriptException(
     script,
     Some(at),
@@ -263,6 +270,10 @@ private[postgres] final class Applying(
       case "copyto" => copyTo(command)
       case "c" => connect(command)
       case "look" => () // the reader waits for it
+      case "`" => variables.answered.add(Shell.output(command.arguments).await)
+      case "sync" =>
+        if options.resume.nonEmpty then throw notInJournal
+        variables.answered.set(last.variables)
       case "forget" => session.takeRows(): Unit
       case "pset" => commands.run(script, command)
       case "o" => output.redirect(command.arguments, delivery.isSkipping(command.start))
@@ -302,14 +313,18 @@ private[postgres] final class Applying(
         )
     delivery.reconnected.await
 
+  private def print(text: String): Unit = listener.printed(script, text, isForErrors = false)
+
   private def copyTo(command: Piece.Command)(using Task.Direct): Unit =
-    val List(sql, kind, name) = command.arguments: @unchecked
+    val sql :: kind :: to = command.arguments: @unchecked
+    val name = to.head
     val isSkipping = delivery.isSkipping(command.start)
     val target =
       if isSkipping then OutputStream.nullOutputStream()
+      else if kind == "program" then output.programInput(to)
       else if kind == "file" then CopyOutput.file(name)
       else if kind == "script" then output.copyTarget
-      else CopyOutput.printed(text => listener.printed(script, text, isForErrors = false))
+      else CopyOutput.printed(print)
     session.copyTarget = target
     try
       val copy = MetaCommand.copy(sql, command.start, command.endOffset, session.reading)
@@ -359,6 +374,7 @@ private[postgres] final class Applying(
     if done.nonEmpty then count(statement, done.get, System.nanoTime() - begunNanos)
 
   private def count(statement: Piece.Statement, done: Done, nanos: Long): Unit =
+    last.succeeded(done)
     counts.add(currentScript, statement, done, nanos)
     listener.statementDone(currentScript, statement, done, nanos)
 
@@ -369,6 +385,7 @@ private[postgres] final class Applying(
     try body
     catch
       case error: ServerError =>
+        last.failed(error)
         val line = if copy eq null then 0L else copy.nn.firstDataLine
         val file = if error.copyRow.nonEmpty && line > 0 then script else currentScript
         failed(
@@ -382,7 +399,9 @@ private[postgres] final class Applying(
 
   private def failed(error: ScriptException, connectionLost: Boolean): Unit =
     if commands.stopsOnError || connectionLost then throw error
-    if copy ne null then copy.nn.refused = true
+    if copy ne null then
+      copy.nn.refused = true
+      variables.answered.refusesData = true
     counts.addError()
     listener.failed(error)
 

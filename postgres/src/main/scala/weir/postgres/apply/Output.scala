@@ -1,8 +1,9 @@
 package weir.postgres.apply
 
-import java.io.IOException
+import java.io.{IOException, OutputStream}
 import java.nio.charset.Charset
 import java.nio.charset.StandardCharsets.{ISO_8859_1, UTF_8}
+import java.util.concurrent.ConcurrentHashMap
 import weir.postgres.Results
 import weir.postgres.display.{Display, TableText}
 import weir.postgres.protocol.RowSink
@@ -37,6 +38,8 @@ private[apply] final class Output(results: Results, print: String => Unit, chars
   private var table: TableText | Null = null
   private var hasCopied = false
   private var failure: Throwable | Null = null
+
+  private val programs = ConcurrentHashMap.newKeySet[Program]().nn // that run
 
   /** Returns true if the rows of the next statements are printed. */
   def isPrinting: Boolean = current ne Nowhere
@@ -94,7 +97,7 @@ private[apply] final class Output(results: Results, print: String => Unit, chars
       catch case error: IOException => throw unwritten(error)
 
   /** Writes data of a `\copy … TO STDOUT`. */
-  def copyTarget: java.io.OutputStream = new java.io.OutputStream:
+  def copyTarget: OutputStream = new OutputStream:
     def write(byte: Int): Unit = write(Array(byte.toByte), 0, 1)
     override def write(bytes: Array[Byte], from: Int, length: Int): Unit =
       val data = java.util.Arrays.copyOfRange(bytes, from, from + length)
@@ -111,6 +114,8 @@ private[apply] final class Output(results: Results, print: String => Unit, chars
     for one <- open do
       try one.abandon()
       catch case _: IOException => () // the error of the run is told
+    programs.forEach(_.abandon())
+    programs.clear()
 
   private def closeCurrent(): Unit =
     val open = current
@@ -120,7 +125,47 @@ private[apply] final class Output(results: Results, print: String => Unit, chars
 
   private def targetOf(to: List[String], appends: Boolean): Target = to match
     case List(name) => Written(CopyOutput.file(name, appends))
-    case command => Piped(Program.start(command, print))
+    case command => Piped(started(command))
+
+  /** A program that takes no more ends nothing, as in psql. */
+  private final class Piped(val program: Program) extends Target:
+    private var isBroken = false
+    def write(bytes: Array[Byte], charset: Charset): Unit = write(bytes, 0, bytes.length)
+    def write(bytes: Array[Byte], from: Int, length: Int): Unit =
+      if !isBroken then
+        try program.input.write(bytes, from, length)
+        catch case _: IOException => isBroken = true
+    override def close(): Unit = ended(program): Unit
+    override def abandon(): Unit = () // `Output` does
+
+  private def started(command: List[String]): Program =
+    val program = Program.start(command, print)
+    programs.add(program): Unit
+    program
+
+  private def ended(program: Program): Int =
+    val code = program.close()
+    programs.remove(program): Unit
+    code
+
+  /** Returns the input of the program to which `\copy` writes. A program that takes no more is no
+    * error. Its close **fails** with a `CommandProblem` if the program has failed.
+    */
+  def programInput(command: List[String]): OutputStream = new OutputStream:
+    private val target = Piped(started(command))
+    def write(byte: Int): Unit = write(Array(byte.toByte), 0, 1)
+    override def write(bytes: Array[Byte], from: Int, length: Int): Unit =
+      target.write(bytes, from, length)
+    override def close(): Unit =
+      val code = ended(target.program)
+      if code != 0 then
+        throw CommandProblem(
+          s"${command.head}: child process exited with exit code $code",
+          "The data was written to it."
+        )
+
+  /** Ends the programs that run: a write to one of them may wait for ever. Called on any thread. */
+  def killPrograms(): Unit = programs.forEach(_.kill())
 
   private def closing(open: Target): Unit =
     try open.close()
@@ -210,7 +255,7 @@ private[apply] object Output:
     def write(bytes: Array[Byte], charset: Charset): Unit =
       if bytes.nonEmpty then print(String(bytes, charset))
 
-  private final class Written(file: java.io.OutputStream) extends Target:
+  private final class Written(file: OutputStream) extends Target:
     def write(bytes: Array[Byte], charset: Charset): Unit = file.write(bytes)
     override def close(): Unit = file.close()
 
@@ -222,13 +267,3 @@ private[apply] object Output:
       opened.nn.write(bytes, charset)
     override def close(): Unit = if opened ne null then opened.nn.close()
     override def abandon(): Unit = if opened ne null then opened.nn.abandon()
-
-  /** A program that takes no more ends nothing, as in psql. */
-  private final class Piped(program: Program) extends Target:
-    private var isBroken = false
-    def write(bytes: Array[Byte], charset: Charset): Unit =
-      if !isBroken then
-        try program.input.write(bytes)
-        catch case _: IOException => isBroken = true
-    override def close(): Unit = program.close(): Unit
-    override def abandon(): Unit = program.abandon()

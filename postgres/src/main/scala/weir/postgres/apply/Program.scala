@@ -2,9 +2,9 @@ package weir.postgres.apply
 
 import java.io.{BufferedOutputStream, IOException, InputStream, OutputStream}
 import java.nio.charset.StandardCharsets.UTF_8
-import java.nio.file.Path
+import java.time.Duration
 import java.util.concurrent.TimeUnit
-import weir.postgres.psql.CommandProblem
+import weir.postgres.psql.{CommandProblem, ShellProgram}
 
 /** A program that the shell runs while the script goes on. It reads what is written to `input`. */
 private[apply] final class Program private (process: Process, print: String => Unit):
@@ -14,18 +14,25 @@ private[apply] final class Program private (process: Process, print: String => U
 
   /** Ends its input, waits until it has ended, and returns its exit code. */
   def close(): Int =
-    try input.close()
-    catch case _: IOException => () // it has read enough
+    closeInput()
     val code = process.waitFor()
     printing.join()
     code
 
   /** Ends its input, and ends the program if it goes on after that. */
   def abandon(): Unit =
+    // the close waits while the program does not read
+    Thread.ofVirtual().start(() => closeInput()): Unit
+    if !process.waitFor(3, TimeUnit.SECONDS) then kill()
+    // a process that it has left running may hold its output
+    printing.join(Duration.ofSeconds(1)): Unit
+
+  /** Ends the program and the processes that it has started. A write to it fails then. */
+  def kill(): Unit = ShellProgram.kill(process)
+
+  private def closeInput(): Unit =
     try input.close()
     catch case _: IOException => () // it has read enough
-    if !process.waitFor(3, TimeUnit.SECONDS) then process.destroyForcibly(): Unit
-    printing.join()
 
   private def printAll(from: InputStream): Unit =
     val reader = java.io.InputStreamReader(from, UTF_8)
@@ -44,24 +51,7 @@ private[apply] object Program:
     *   called with what it prints, by a thread of its own
     */
   def start(command: List[String], print: String => Unit): Program =
-    val text :: folder :: changes = command: @unchecked
-    val made = Program.builder(text, Path.of(folder), changes)
-    try Program(made.start(), print)
+    try Program(ShellProgram.builder(command).start(), print)
     catch
       case error: IOException =>
-        throw CommandProblem(s"$text: ${error.getMessage}", "Is there a shell, /bin/sh?")
-
-  /** Returns the program that the shell runs for `text`, with its output as a pipe.
-    *
-    * @param changes
-    *   of its environment, each `NAME=VALUE`, or `NAME` alone to remove one
-    */
-  def builder(text: String, folder: Path, changes: List[String]): ProcessBuilder =
-    val made = ProcessBuilder("/bin/sh", "-c", text)
-      .directory(folder.toAbsolutePath.toFile)
-      .redirectError(ProcessBuilder.Redirect.INHERIT)
-    for change <- changes do
-      val (name, value) = change.span(_ != '=')
-      if value.isEmpty then made.environment.remove(name): Unit
-      else made.environment.put(name, value.drop(1)): Unit
-    made
+        throw CommandProblem(s"${command.head}: ${error.getMessage}", "Is there a shell, /bin/sh?")

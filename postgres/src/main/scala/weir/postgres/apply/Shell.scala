@@ -1,10 +1,10 @@
 package weir.postgres.apply
 
 import java.io.IOException
-import java.nio.file.Path
+import java.nio.charset.StandardCharsets.ISO_8859_1
 import weir.Task
 import weir.io.{Command, Text}
-import weir.postgres.psql.CommandProblem
+import weir.postgres.psql.{CommandProblem, ShellProgram}
 
 /** Runs what `\!` names by the shell, as psql does. */
 private[apply] object Shell:
@@ -17,9 +17,9 @@ private[apply] object Shell:
     *   called with what the program prints; its errors go to the standard error
     */
   def run(command: List[String], print: String => Unit): Task[Unit] =
-    val text :: folder :: changes = command: @unchecked
+    val text = command.head
     Command
-      .runAs(builder(text, folder, changes))
+      .runAs(builder(command))
       .use: running =>
         running.output
           .through(Text.utf8Decode)
@@ -33,7 +33,31 @@ private[apply] object Shell:
         case error: IOException =>
           CommandProblem(s"\\!: failed: ${error.getMessage}", "Is there a shell, /bin/sh?")
 
-  private def builder(text: String, folder: String, changes: List[String]): ProcessBuilder =
-    Program
-      .builder(text, Path.of(folder), changes)
-      .redirectInput(ProcessBuilder.Redirect.INHERIT)
+  /** Returns what a program prints, each byte a character; a problem if that is more than eight
+    * megabytes, since it is held in memory.
+    */
+  def output(command: List[String]): Task[Either[CommandProblem, String]] =
+    Command
+      .runAs(builder(command))
+      .use: running =>
+        running.output
+          .fold(StringBuilder()): (text, bytes) =>
+            if text.length + bytes.length > MostOutput then throw tooLong(command.head)
+            text.append(String(bytes, ISO_8859_1))
+          .map(text => Right(text.result()))
+      .recover:
+        case problem: CommandProblem => Left(problem)
+        case error: IOException =>
+          Left(
+            CommandProblem(s"${command.head}: ${error.getMessage}", "Is there a shell, /bin/sh?")
+          )
+
+  private final val MostOutput = 8 << 20
+
+  private def tooLong(text: String) = CommandProblem(
+    s"the program in backquotes prints more than $MostOutput bytes: $text",
+    "Write its output to a file, and read that with \\i or \\copy."
+  )
+
+  private def builder(command: List[String]): ProcessBuilder =
+    ShellProgram.builder(command).redirectInput(ProcessBuilder.Redirect.INHERIT)

@@ -178,6 +178,12 @@ private[input] final class ScriptFile(
             "Make or copy the file again; the part before this place is intact."
           )
 
+  /** Returns the bytes that have been read and not used. */
+  def unused: Array[Byte] =
+    val last = block
+    if last eq null then Array.emptyByteArray
+    else Arrays.copyOfRange(last.bytes, (splitter.usedBytes - blockAt).toInt, last.length)
+
   def close(): Unit =
     val opened = input
     if opened ne null then

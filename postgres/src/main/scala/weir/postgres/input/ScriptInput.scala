@@ -71,6 +71,7 @@ private[postgres] object ScriptInput:
     * interrupted.
     */
   private def channelOf(raw: InputStream): Option[InputStream] = raw match
+    case input: WaitingInput => Some(input)
     case file: FileInputStream if file.getChannel.size() == 0 =>
       Some(Channels.newInputStream(file.getChannel))
     case _ => None

@@ -43,6 +43,9 @@ private[postgres] final class ScriptSource(
   /** The last piece, if it is a command that reads a file. */
   private var reads: Piece.Command | Null = null
 
+  /** The program whose output is read. */
+  private var running = Option.empty[ProgramInput]
+
   /** The error that has ended the group before. */
   private var failure: ScriptException | Null = null
 
@@ -94,7 +97,7 @@ private[postgres] final class ScriptSource(
       begin(command)
     var piece: Piece | Null = if ready.isEmpty then null else ready.dequeue()
     while (piece eq null) && files.nonEmpty do
-      piece = files.head.next()
+      if running.isEmpty || !commands.variables.answered.refusesData then piece = files.head.next()
       if piece eq null then piece = leave()
     piece match
       case command: Piece.Command => shown(command)
@@ -130,46 +133,61 @@ private[postgres] final class ScriptSource(
     else if command.name == "i" || command.name == "copy" then beginFile(command)
 
   private def beginFile(command: Piece.Command): Unit =
-    val (path, isScript) = (Path.of(command.arguments.last), command.name == "i")
+    val isScript = command.name == "i"
+    val program = command.arguments match
+      case _ :: "program" :: shell if !isScript => Some(ProgramInput(shell))
+      case _ => None
+    val name = program.fold(command.arguments.last)(_.name)
+    val isStandardInput = name == Commands.standardInput
     val problem =
       if files.size > ScriptSource.MostFiles then "it is included too deep"
-      else Folder.problem(path)
-    if problem ne null then
-      val said = List(s"$path: $problem", "Relative names begin in the current folder.")
-      ready += shown(Piece.Command("fail", said, command.start, command.endOffset))
+      else if isStandardInput || program.nonEmpty then null
+      else Folder.problem(Path.of(name))
+    if problem ne null then fails(command, s"$name: $problem")
+    else if program.nonEmpty && !commands.areApplied then withoutData(command)
     else
+      commands.variables.answered.refusesData = false
       val within = files.head.within.orElse(Some(command.start))
-      val splitter = Splitter(path.toString, limits, commands, settings)
+      val splitter = Splitter(name, limits, commands, settings)
       if !isScript then
-        val copy = MetaCommand.copy(
-          command.arguments.head,
-          command.start,
-          command.endOffset,
-          settings.now
-        )
+        val copy = copyOf(command)
         splitter.readData(ScriptSource.isBinary(copy.text))
         ready += copy
-      ready += Piece.File(path.toString, within, command.start, command.endOffset)
-      def opened() = ScriptInput(FileInputStream(path.toFile), _ => (), unpacks = isScript)
+      ready += Piece.File(name, within, command.start, command.endOffset)
+      def opened() =
+        val stream =
+          if isStandardInput then StandardInput else program.getOrElse(FileInputStream(name))
+        ScriptInput(stream, _ => (), unpacks = isScript && !isStandardInput)
       val at = command.start
-      val file = ScriptFile(
-        splitter,
-        path.toString,
-        isScript,
-        at,
-        within,
-        command.endOffset,
-        opened,
-        sum,
-        None
-      )
+      val before = command.endOffset
+      val file = ScriptFile(splitter, name, isScript, at, within, before, opened, sum, None)
       files = file :: files
-      if isScript then commands.beginFile(path.toString)
+      running = program
+      if isScript then commands.beginFile(name)
+
+  private def fails(command: Piece.Command, problem: String): Unit =
+    val said = List(problem, "Relative names begin in the current folder.")
+    ready += shown(Piece.Command("fail", said, command.start, command.endOffset))
+
+  /** A program runs only where its data is applied. */
+  private def withoutData(command: Piece.Command): Unit =
+    ready += copyOf(command)
+    ready += Piece.CopyEnd(command.start, command.endOffset)
+
+  private def copyOf(command: Piece.Command): Piece.Statement =
+    MetaCommand.copy(command.arguments.head, command.start, command.endOffset, settings.now)
 
   /** Goes on with the file before, if there is one. */
-  private def leave(): Piece | Null =
+  private def leave()(using Task.Direct): Piece | Null =
     val ended = files.head
+    if ended.name == Commands.standardInput then StandardInput.giveBack(ended.unused)
     ended.close()
+    for program <- running do
+      val code = Task.onPlatformThread(program.exitCode()).await
+      if code != 0 then
+        val command = Piece.Command("fail", Nil, ended.at, ended.endOffset)
+        fails(command, s"${program.name}: child process exited with exit code $code")
+    running = None
     files = files.tail
     if ended.isScript then commands.endFile()
     if files.isEmpty then null
@@ -178,7 +196,9 @@ private[postgres] final class ScriptSource(
       next.addFile(ended)
       Piece.File(next.name, next.within, ended.at, ended.endOffset)
 
-  override def close()(using Task.Direct): Unit = files.foreach(_.close())
+  override def close()(using Task.Direct): Unit =
+    files.foreach(_.close())
+    running.foreach(_.kill())
 
 private[postgres] object ScriptSource:
   /** Passing a block between fibers and to the server costs the same for any size. */

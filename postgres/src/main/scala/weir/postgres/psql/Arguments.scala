@@ -7,8 +7,15 @@ package weir.postgres.psql
   *   the index after the name of the command
   * @param variables
   *   null in a branch of `\if` that is not taken, where psql replaces none
+  * @param shell
+  *   returns what a program prints
   */
-private[psql] final class Arguments(line: CommandLine, from: Int, variables: Variables | Null):
+private[psql] final class Arguments(
+    line: CommandLine,
+    from: Int,
+    private var variables: Variables | Null,
+    shell: String => String
+):
   import Arguments.*
 
   private val marks = line.marks // decides
@@ -36,18 +43,27 @@ private[psql] final class Arguments(line: CommandLine, from: Int, variables: Var
         case '"' =>
           quote = '"'
           doubleQuoted()
-        case '`' => shell()
+        case '`' =>
+          quote = '`'
+          backquoted()
         case ':' => if variable() then quote = ':'
         case _ => take()
     if dropsSemicolons then
       while plain > 0 && text.nonEmpty && text.last == ';' do
         text.setLength(text.length - 1)
         plain -= 1
-    if text.isEmpty && quote == NoQuote then null else Argument(text.result(), quote)
+    val whole = text.result()
+    if whole.isEmpty && quote == NoQuote then null
+    else Argument(whole.takeWhile(_ != 0), quote) // as in psql, a NUL ends it
 
   /** Returns all that is left, up to the end of the command. */
   def rest(dropsSemicolons: Boolean = false): List[Argument] =
     Iterator.continually(next(dropsSemicolons)).takeWhile(_ ne null).map(_.nn).toList
+
+  /** Passes over the arguments that are too many: their programs are not run. */
+  def skip(): Unit =
+    variables = null
+    rest(): Unit
 
   /** Returns the rest of the line, without the white space before it. The command ends with the
     * line.
@@ -117,15 +133,32 @@ private[psql] final class Arguments(line: CommandLine, from: Int, variables: Var
     i = end + 1
     plain = 0
 
-  private def shell(): Unit =
+  /** Replaces a program by what it prints; in a branch that is not taken, by nothing. */
+  private def backquoted(): Unit =
     val end = marks.indexOf('`', i + 1)
     if end < 0 then unterminated()
-    if variables eq null then i = end + 1 // psql runs none here
-    else
-      throw CommandProblem(
-        "backquotes are not supported: they run a program",
-        "Run the program before, and pass what it prints with -v NAME=VALUE."
-      )
+    val own = variables
+    if own ne null then text ++= shell(inShell(i + 1, end, own))
+    i = end + 1
+    plain = 0
+
+  /** Returns a part of the line for the shell, with values in place of `:name` and `:'name'`. */
+  private def inShell(from: Int, until: Int, variables: Variables): String =
+    val (told, here) = (raw.substring(from, until), marks.substring(from, until))
+    val shown = StringBuilder()
+    var at = 0
+    for found <- Variables.reference.findAllMatchIn(here) do
+      val group = if found.start(1) >= 0 then 1 else 2
+      val value =
+        if found.start(group) < 0 then null
+        else variables.get(told.substring(found.start(group), found.end(group)))
+      shown ++= told.substring(at, found.start)
+      shown ++=
+        (if value eq null then told.substring(found.start, found.end)
+         else if group == 1 then value
+         else shellWord(value))
+      at = found.end
+    shown.append(told.substring(at)).result()
 
   /** Replaces a variable that is set. Returns true if the colon begins the name of one; then the
     * argument counts as quoted.
@@ -155,6 +188,15 @@ private[psql] object Arguments:
   final case class Argument(text: String, quote: Char)
 
   final val NoQuote = '\u0000'
+
+  private def shellWord(value: String): String =
+    if value.exists(c => c == '\n' || c == '\r') then
+      throw CommandProblem(
+        "the value of a variable in backquotes has more than one line",
+        "psql passes on none either. Write the value to a file, and name that."
+      )
+    else if value.matches("[-0-9_a-zA-Z./:]+") then value
+    else s"'${value.replace("'", "'\"'\"'")}'"
 
   private val Escapes = Map('n' -> '\n', 't' -> '\t', 'b' -> '\b', 'r' -> '\r', 'f' -> '\f')
 

@@ -1,6 +1,5 @@
 package weir.postgres.psql
 
-import scala.collection.mutable
 import weir.postgres.{Piece, PsqlOptions}
 
 /** Carries out the commands of psql as the reader of a script meets them. Those whose effect must
@@ -16,9 +15,8 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
 
   private var conditionals = Conditionals()
   private var files = List.empty[(String, Conditionals)] // that are open, with what they go on with
-  private val folder = Folder(options.folder)
-  private val environment = mutable.HashMap.from(sys.env)
-  private val changed = mutable.LinkedHashSet.empty[String] // names of the environment
+  private val environment = Environment(options)
+  private val folder = environment.folder
 
   /** Returns true if statements and commands are carried out here, and not in a branch of `\if`
     * that is not taken.
@@ -50,11 +48,55 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
 
   private var restriction: String | Null = null // the key of `\restrict`, while it holds
 
-  /** Runs the command that `line` begins with, the text after its backslash. **Fails** with a
-    * `CommandProblem` if it cannot be carried out.
+  /** Runs the command that `line` begins with, the text after its backslash. An error of the
+    * command is returned as a command `fail`.
+    *
+    * **Fails** with a `CommandProblem` if the run cannot go on after it.
     */
   def run(line: CommandLine): Done =
     val name = nameOf(line)
+    try
+      lookAhead(name, line)
+      val done = execute(name, line)
+      variables.answered.forget()
+      done
+    catch
+      case wanted: Wanted if areApplied => Done(0, List(wanted.first), Next.Again)
+      case problem: CommandProblem if areApplied && !problem.endsRun =>
+        variables.answered.forget()
+        Done(line.text.length, failed(problem), Next.GoOn)
+
+  /** Reads the arguments to find what they need, before the command has an effect. Their errors are
+    * left to the command.
+    */
+  private def lookAhead(name: String, line: CommandLine): Unit =
+    val counts = name match
+      case "if" => isActive
+      case "elif" => conditionals.isWaiting
+      case "else" | "endif" | "restrict" | "unrestrict" => false
+      case _ => isActive && !Known.takesLine(name) && !name.equalsIgnoreCase("copy")
+    val mayNeed = line.marks.contains('`') || line.marks.contains(':')
+    if counts && mayNeed && (restriction eq null) then
+      val arguments = argumentsOf(name, line, variables)
+      val mayBeProgram = Set("o", "out", "g", "gx")(name)
+      def goesOn() = if mayBeProgram then arguments.fileOrProgram() else arguments.next()
+      var left = Known.mostArguments(name)
+      try while left > 0 && (goesOn() ne null) do left -= 1
+      catch case problem: CommandProblem if !problem.endsRun => ()
+
+  /** Returns what a program in backquotes prints, if it has run. */
+  private def shell(program: String): String =
+    val output = variables.answered.output()
+    if output ne null then output
+    else
+      val command = Later("`", environment.shell("a backquote", program))
+      throw Wanted(
+        command,
+        "a program in backquotes is not run without a server, as with --dry-run",
+        "Pass what it prints with -v NAME=VALUE."
+      )
+
+  private def execute(name: String, line: CommandLine): Done =
     val arguments = argumentsOf(name, line)
     if restriction ne null then checkRestricted(name)
     val later =
@@ -63,14 +105,23 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       else passBy(name, arguments)
     val left = if Known.branches(name) then argumentsOf(name, line) else arguments
     // psql ignores what is too many, and the rest of the line after an error
-    if later.exists(_.name == "fail") then left.wholeLine(): Unit else left.rest(): Unit
+    if later.exists(_.name == "fail") then left.wholeLine(): Unit else left.skip()
     val isDone = isActive && !later.exists(_.name == "fail")
     val next = if !isDone then Next.GoOn else shows.fold(Known.next(name))(Next.Send(_))
     shows = None
     Done(left.end(), later, next)
 
-  private def argumentsOf(name: String, line: CommandLine) =
-    Arguments(line, name.length, Option.when(isActive)(variables).orNull)
+  private def argumentsOf(name: String, line: CommandLine): Arguments =
+    argumentsOf(name, line, Option.when(isActive)(variables).orNull)
+
+  /** Reads the arguments from the beginning. */
+  private def argumentsOf(
+      name: String,
+      line: CommandLine,
+      variables: Variables | Null
+  ): Arguments =
+    this.variables.answered.begin()
+    Arguments(line, name.length, variables, shell)
 
   private def carryOut(name: String, line: CommandLine, arguments: Arguments): List[Later] =
     name match
@@ -100,16 +151,23 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       case _ if Known.displays(name) => display(name, arguments)
       case _ => refuse(name)
 
-  /** A command of `\if` blocks. Its arguments have variables only where they count. */
+  /** A command of `\if` blocks. Its arguments have variables only where they count. An expression
+    * that cannot be read is false, as in psql: its block must not run.
+    */
   private def branch(name: String, line: CommandLine): List[Later] =
     var later = List.empty[Later]
     def isTrue: Boolean =
-      val text = Arguments(line, name.length, variables).rest().map(_.text).mkString(" ")
-      val value = Special.boolean(text)
-      if value.isEmpty then
-        val told = s"unrecognized value \"${Variables.text(text)}\" for \"\\$name expression\""
-        later = List(Later("message", List(s"$told: it counts as false\n")))
-      value.contains(true)
+      try
+        val text = argumentsOf(name, line, variables).rest().map(_.text).mkString(" ")
+        val value = Special.boolean(text)
+        if value.isEmpty then
+          val told = s"unrecognized value \"${Variables.text(text)}\" for \"\\$name expression\""
+          later = List(Later("message", List(s"$told: it counts as false\n")))
+        value.contains(true)
+      catch
+        case problem: CommandProblem if !problem.endsRun =>
+          later = failed(problem)
+          false
     name match
       case "if" => conditionals.begin(isTrue)
       case "elif" => conditionals.orElse(isTrue)
@@ -150,7 +208,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     if file eq null then
       failed(CommandProblem(s"\\$name: missing required argument", "Give it the name of a file."))
     else if file.text == "-" then
-      throw CommandProblem(s"\\$name - reads the standard input", "Give it the name of a file.")
+      if isStandardInput then Nil else List(Later("i", List(standardInput)))
     else
       val (path, of) = (Variables.text(file.text), files.headOption.map(_._1))
       val found =
@@ -159,9 +217,13 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
 
   private def shell(arguments: Arguments): List[Later] =
     val command = arguments.wholeLine()
-    val shell = shellOf("\\!", command)
+    val shell = environment.shell("\\!", command)
     if command.isEmpty then
-      throw CommandProblem("\\! without a command", "A shell for a person is not started.")
+      throw CommandProblem(
+        "\\! without a command",
+        "A shell for a person is not started.",
+        endsRun = true
+      )
     List(Later("!", shell))
 
   private def output(arguments: Arguments): List[Later] =
@@ -170,19 +232,19 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
 
   /** Returns the file, or what the shell runs. */
   private def target(word: String): List[String] =
-    if word.startsWith("|") then shellOf("|", word.drop(1))
+    if word.startsWith("|") then environment.shell("|", word.drop(1))
     else List(folder.file(Variables.text(word)).normalize.toString)
 
-  /** Returns what the shell runs, its folder, and the changes of its environment. */
-  private def shellOf(what: String, command: String): List[String] =
-    if !options.allowsShell then
+  /** Returns true if the file that is read is the standard input. */
+  private def isStandardInput: Boolean =
+    val isIt = files.headOption.exists(_._1 == standardInput)
+    if !isIt && files.exists(_._1 == standardInput) then
       throw CommandProblem(
-        s"$what runs a program, which is refused here",
-        "Allow it with --allow-shell (PsqlOptions.allowsShell), if you trust the script."
+        "the standard input, which a file within it cannot read",
+        "It is the script, which has been read ahead. Write the data to a file.",
+        endsRun = true
       )
-    val changes = changed.toList.map: name =>
-      environment.get(name).fold(name)(value => s"$name=$value")
-    Variables.text(command) :: folder.name :: changes
+    isIt
 
   private def changeFolder(arguments: Arguments): List[Later] =
     val name = arguments.next()
@@ -194,13 +256,15 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
   private def copy(line: CommandLine, arguments: Arguments): List[Later] =
     try
       val copy = CopyCommand.parse(line.copy(text = arguments.wholeLine()))
-      if copy.kind == "program" || (copy.reads && copy.kind == "standard") then
-        refuse(s"copy ${if copy.reads then "from" else "to"} ${copy.kind}")
-      val name =
-        if copy.kind == "file" then folder.file(Variables.text(copy.name)).normalize.toString
-        else ""
-      List(Later(if copy.reads then "copy" else "copyto", List(copy.sql, copy.kind, name)))
-    catch case problem: CommandProblem => failed(problem)
+      val isSame = copy.kind == "standard" && copy.reads && isStandardInput
+      val kind = if isSame then "script" else copy.kind
+      val target = kind match
+        case "file" => List(folder.file(Variables.text(copy.name)).normalize.toString)
+        case "program" => environment.shell("\\copy", copy.name)
+        case "standard" => List(standardInput)
+        case _ => List("")
+      List(Later(if copy.reads then "copy" else "copyto", copy.sql :: kind :: target))
+    catch case problem: CommandProblem if !problem.endsRun => failed(problem)
 
   /** The error of a command, which ends the run only if `ON_ERROR_STOP` is on. */
   private def failed(problem: CommandProblem): List[Later] =
@@ -217,9 +281,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     val value = arguments.next()
     if (name eq null) || name.text.contains('=') then
       throw CommandProblem("\\setenv without the name of a variable", "Write \\setenv NAME VALUE.")
-    changed += name.text
-    if value eq null then environment.remove(name.text): Unit
-    else environment(name.text) = Variables.text(value.text)
+    environment.set(name.text, Option(value).map(value => Variables.text(value.nn.text)))
     Nil
 
   private def two(name: String, arguments: Arguments): (String, String) =
@@ -257,7 +319,8 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
 
   private def notFollowed(name: String, instead: String) = CommandProblem(
     s"$name is not supported: it changes how psql runs the script",
-    s"Write the script without it: $instead."
+    s"Write the script without it: $instead.",
+    endsRun = true
   )
 
   private def echo(name: String, arguments: Arguments): List[Later] =
@@ -278,7 +341,8 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     if options.isStrict then
       throw CommandProblem(
         s"\\$name only displays, which is refused here",
-        "Take the command out, or apply the script without --strict (PsqlOptions.isStrict)."
+        "Take the command out, or apply the script without --strict (PsqlOptions.isStrict).",
+        endsRun = true
       )
     if Known.takesLine(name) then arguments.wholeLine(): Unit
     List(Later(name, Nil))
@@ -291,13 +355,15 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     if !key.matches("[A-Za-z0-9]+") then
       throw CommandProblem(
         s"\\$name takes one word of letters and digits, and nothing more on its line",
-        "Text after it would not be run."
+        "Text after it would not be run.",
+        endsRun = true
       )
     if name == "restrict" then restriction = key
     else if restriction != key then
       throw CommandProblem(
         "\\unrestrict without its \\restrict, or with another word",
-        "The word of both must be the same. Was the script put together of parts of others?"
+        "The word of both must be the same. Was the script put together of parts of others?",
+        endsRun = true
       )
     else restriction = null
 
@@ -306,14 +372,16 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       throw CommandProblem(
         s"the command \\$name after \\restrict",
         "Up to \\unrestrict, only SQL is allowed: pg_dump writes both, so that nothing in a " +
-          "database can become a command."
+          "database can become a command.",
+        endsRun = true
       )
 
   private def refuse(name: String): Nothing =
     if Known.isName(name.takeWhile(_ != ' ')) then
       throw CommandProblem(
         s"the command \\$name of psql is not supported",
-        "Run it by psql, or write SQL in its place."
+        "Run it by psql, or write SQL in its place.",
+        endsRun = true
       )
     throw CommandProblem(
       s"\\$name is no command of psql",
@@ -321,6 +389,9 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     )
 
 private[postgres] object Commands:
+  /** The name of the standard input, where it is a script or data. */
+  val standardInput = "<stdin>"
+
   /** Returns the name of the command that `line` begins with. */
   def nameOf(line: CommandLine): String =
     line.text.take(line.marks.segmentLength(c => !Arguments.isSpace(c) && c != '\\'))
@@ -335,6 +406,9 @@ private[postgres] object Commands:
   /** Says how the reader of the script continues after a command. */
   enum Next:
     case GoOn
+
+    /** Carries out what the command needs, and runs it again. */
+    case Again
 
     /** Forgets the statement that has begun. */
     case Reset

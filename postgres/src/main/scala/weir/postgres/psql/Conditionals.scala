@@ -13,6 +13,9 @@ private[psql] final class Conditionals:
   /** Returns true if statements and commands are carried out here. */
   def isActive: Boolean = open.headOption.forall(state => state == Taken || state == LastTaken)
 
+  /** Returns true if the expression of `\elif` counts here. */
+  def isWaiting: Boolean = open.headOption.contains(Waiting)
+
   /** @param isTrue
     *   the value of the expression; evaluated only where it counts
     */

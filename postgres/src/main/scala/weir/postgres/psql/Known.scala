@@ -39,12 +39,24 @@ private[postgres] object Known:
 
   private val asking = Set("gset", "gexec")
 
+  private val takingAll = Set("echo", "elif", "g", "gx", "if", "qecho", "set", "warn")
+  private val takingTwo = Set("getenv", "pset", "setenv")
+  private val takingNone = Set("gexec", "q", "quit", "r", "reset")
+
+  /** Returns the number of arguments that the command reads, at most. */
+  def mostArguments(name: String): Int =
+    if takingAll(name) then Int.MaxValue
+    else if name == "c" || name == "connect" then 4
+    else if takingTwo(name) then 2
+    else if takingNone(name) then 0
+    else 1
+
   /** Returns true if the reader goes on only once the command has been carried out: what it reads
     * next may be made by the command, or by the statements before it.
     */
   def waits(name: String): Boolean = waiting(name)
 
-  private val waiting = Set("c", "i", "copy", "copyto", "look", "!") ++ asking
+  private val waiting = Set("`", "sync", "c", "i", "copy", "copyto", "look", "!") ++ asking
 
   /** Returns true if the command was read before the statement that it belongs to has run. */
   def isOfStatement(name: String): Boolean = asking(name) || name == "look" || name == "forget"

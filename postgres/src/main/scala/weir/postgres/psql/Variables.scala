@@ -18,11 +18,19 @@ private[postgres] final class Variables:
   /** Returns the value; null if the variable is not set. */
   def get(name: String): String | Null =
     if Variables.atRunTime(name) && !values.contains(name) then
-      throw CommandProblem(
-        s"the variable $name is known only once the statement before has run",
-        "It is not supported: the script is read ahead of the server."
-      )
-    values.getOrElse(name, null)
+      answered
+        .result(name)
+        .getOrElse(
+          throw Wanted(
+            Commands.Later("sync", Nil),
+            s"the variable $name is known only once the statement before has run",
+            "Without a server, as with --dry-run, nothing is known of it."
+          )
+        )
+    else values.getOrElse(name, null)
+
+  /** What was carried out for the command that is read. */
+  val answered: Answered = Answered()
 
   def isSet(name: String): Boolean = Variables.atRunTime(name) || values.contains(name)
 

@@ -2,7 +2,7 @@ package weir.postgres.split
 
 import java.nio.charset.StandardCharsets.ISO_8859_1
 import scala.annotation.switch
-import weir.postgres.psql.{CommandProblem, Commands}
+import weir.postgres.psql.{CommandProblem, Commands, Wanted}
 import weir.postgres.{Piece, Position}
 
 /** Reads statements as psql does: decides by the tokens of `TokenScanner` where each begins and
@@ -32,6 +32,7 @@ private[split] final class Lexer(
   private var sending = Option.empty[Piece.Answer] // of the statement that a command has ended
   private var passed = 0 // bytes of a branch of `\if` that is not taken
   private var values = List.empty[Value] // of variables, the one that is read first
+  private var asked = Option.empty[Asked] // a variable that is known once the run has come so far
 
   // of the statement
   private var hasToken = false // something other than comments
@@ -47,6 +48,9 @@ private[split] final class Lexer(
   def read(from: Run): Boolean =
     isEnded = false
     isCommandEnded = false
+    val variable = asked
+    asked = None
+    variable.foreach(replace(_, from.index))
     var goesOn = true
     while goesOn do
       val before = values
@@ -123,6 +127,7 @@ private[split] final class Lexer(
     val statement = text.statement(at, firstAt, settings.now, classifier.isCopy, endOffset, answer)
     errors.checkMemory(statement, isJoined)
     text.release()
+    commands.variables.answered.forget()
     // A part joined by `\;` ends no doubt of one before it.
     val isInDoubt = changes.reverse.map(settings.executed).exists(identity)
     if commands.areApplied && (isInDoubt || settings.mayFallBack && commands.goesOn) then
@@ -206,7 +211,7 @@ private[split] final class Lexer(
   private def tokens(bytes: Array[Byte], from: Int, end: Int): Int =
     var i = from
     val before = values
-    while i < end && reading == InStatement && (values eq before) do
+    while i < end && reading == InStatement && (values eq before) && asked.isEmpty do
       i = scanner.read(bytes, run.raw, i, end)
       (scanner.kind: @switch) match
         case Token.None => ()
@@ -245,18 +250,29 @@ private[split] final class Lexer(
   private def variable(at: Int): Unit =
     val name = String(text.between(scanner.from, scanner.until), ISO_8859_1)
     val place = run.positionFrom(at - name.length)
-    val value =
-      if values.exists(_.name == name) then null
+    replace(Asked(name, place, scanner.from), at)
+
+  private def replace(variable: Asked, at: Int): Unit =
+    try
+      val name = variable.name
+      val value =
+        if values.exists(_.name == name) then null
+        else commands.variables.valueOf(name, settings.now.maskedText)
+      if value eq null then token()
       else
-        try commands.variables.valueOf(name, settings.now.maskedText)
-        catch case problem: CommandProblem => errors.fail(place, problem)
-    if value eq null then token()
-    else
-      text.cut(scanner.from)
-      val bytes = value.getBytes(ISO_8859_1)
-      val in = Run(place, stays = true)
-      in.follow(bytes, 0, bytes.length, settings.now.mask)
-      values = Value(name, in) :: values
+        text.cut(variable.from)
+        val bytes = value.getBytes(ISO_8859_1)
+        val in = Run(variable.place, stays = true)
+        in.follow(bytes, 0, bytes.length, settings.now.mask)
+        values = Value(name, in) :: values
+    catch
+      case wanted: Wanted if commands.areApplied =>
+        asked = Some(variable)
+        text.pause(at)
+        command.want(wanted.first, variable.place)
+        isCommandEnded = true
+        sending = None
+      case problem: CommandProblem => errors.fail(variable.place, problem)
 
   private def semicolon(at: Int): Unit =
     classifier.other()
@@ -331,6 +347,12 @@ private[split] final class Lexer(
   private def endCommand(at: Int, isInRun: Boolean): Int =
     val next = command.run()
     isCommandEnded = true
+    if next == Commands.Next.Again then
+      sending = None // as the command before it may have had something to send
+      at
+    else endedCommand(next, at, isInRun)
+
+  private def endedCommand(next: Commands.Next, at: Int, isInRun: Boolean): Int =
     isQuit = next == Commands.Next.Quit
     sending = next match
       case Commands.Next.Send(answer) => Some(answer)
@@ -380,6 +402,9 @@ private[split] final class Lexer(
 private[split] object Lexer:
   /** The value of a variable, which is read where the variable was. */
   private final class Value(val name: String, val run: Run)
+
+  /** A variable at a place of the script, which begins at the byte `from` of the text. */
+  private final class Asked(val name: String, val place: Position, val from: Int)
 
   private final val Between = 0 // no statement has begun
   private final val InStatement = 1

@@ -46,6 +46,12 @@ private[split] final class MetaCommand(
       done.next
     catch case problem: CommandProblem => errors.fail(start, problem)
 
+  /** A statement needs this to be carried out before it is read on, at `place`. */
+  def want(first: Commands.Later, place: Position): Unit =
+    start = place
+    later = List(first)
+    left = 0
+
   /** Returns the number of bytes of the line that follow the command. */
   def bytesLeft: Int = left
 
@@ -63,7 +69,7 @@ private[split] final class MetaCommand(
   /** Returns the next command to run after the statements before it; null if there is none. */
   def next(endOffset: Long): Piece | Null = later match
     case Nil => null
-    case Commands.Later("copy", List(sql, "script", _)) :: rest =>
+    case Commands.Later("copy", sql :: "script" :: _) :: rest =>
       later = rest
       MetaCommand.copy(sql, start, endOffset, settings.now)
     case first :: rest =>

@@ -36,7 +36,7 @@ object RecordedCase:
   val files: Vector[String] = Vector("arguments", "variables", "sql", "if", "include", "copy")
 
   /** The files of cases that depend on what a server answers. */
-  val answered: Vector[String] = Vector("answers", "connect")
+  val answered: Vector[String] = Vector("answers", "connect", "shell")
 
   /** The files of cases that print rows. */
   val printing: Vector[String] = Vector("display")

@@ -1,0 +1,23 @@
+package weir.postgres.input
+
+import java.io.{FileDescriptor, FileInputStream, InputStream}
+import java.nio.channels.Channels
+
+/** The standard input, from which several commands of a script may read, one after the other. It
+  * stays open, and what one of them has read and not used is given back for the next.
+  */
+private[input] object StandardInput extends WaitingInput:
+  private lazy val input: InputStream =
+    Channels.newInputStream(FileInputStream(FileDescriptor.in).getChannel)
+  private var left = Array.emptyByteArray
+
+  override def read(bytes: Array[Byte], from: Int, length: Int): Int =
+    if left.isEmpty then input.read(bytes, from, length)
+    else
+      val count = length.min(left.length)
+      System.arraycopy(left, 0, bytes, from, count)
+      left = left.drop(count)
+      count
+
+  /** The next read begins with these bytes. */
+  def giveBack(bytes: Array[Byte]): Unit = left = bytes ++ left

@@ -1,0 +1,37 @@
+package weir.postgres.psql
+
+import java.nio.file.Path
+import java.util.concurrent.TimeUnit
+import scala.jdk.CollectionConverters.IteratorHasAsScala
+
+/** The programs that a script has the shell run. */
+private[postgres] object ShellProgram:
+  private val GraceSeconds = 3L
+
+  /** Returns the program, with its output as a pipe, and its errors on the standard error.
+    *
+    * @param command
+    *   the text for the shell, the folder in which it runs, and changes of its environment, each
+    *   `NAME=VALUE`, or `NAME` alone to remove one
+    */
+  def builder(command: List[String]): ProcessBuilder =
+    val text :: folder :: changes = command: @unchecked
+    val made = ProcessBuilder("/bin/sh", "-c", text)
+      .directory(Path.of(folder).toAbsolutePath.toFile)
+      .redirectError(ProcessBuilder.Redirect.INHERIT)
+    for change <- changes do
+      val (name, value) = change.span(_ != '=')
+      if value.isEmpty then made.environment.remove(name): Unit
+      else made.environment.put(name, value.drop(1)): Unit
+    made
+
+  /** Ends the program, and the processes that it has started: asks them, and forces those that go
+    * on after three seconds. **Waits** for the program alone.
+    */
+  def kill(process: Process): Unit =
+    val own = process.toHandle
+    val others = process.descendants.iterator.asScala.toList
+    for one <- own :: others do one.destroy(): Unit
+    if !process.waitFor(GraceSeconds, TimeUnit.SECONDS) then own.destroyForcibly(): Unit
+    for one <- others do one.destroyForcibly(): Unit
+    process.waitFor(): Unit

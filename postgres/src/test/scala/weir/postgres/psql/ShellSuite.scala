@@ -1,0 +1,115 @@
+package weir.postgres.psql
+
+import java.io.ByteArrayInputStream
+import java.nio.file.{Files, Path}
+import java.util.Comparator
+import scala.concurrent.duration.*
+import scala.util.Using
+import weir.Outcome
+import weir.postgres.*
+
+/** The programs of a script: when they are not run, and what ends them. */
+class ShellSuite extends ServerSuite:
+  private val folder = FunFixture[Path](
+    _ => Files.createTempDirectory("weir-shell"),
+    path =>
+      Using.resource(Files.walk(path)):
+        _.sorted(Comparator.reverseOrder()).forEach(Files.delete(_))
+  )
+
+  private def script(text: String) =
+    SqlScript.fromInputStream("s.sql")(ByteArrayInputStream(text.getBytes("UTF-8")))
+
+  private def options(folder: Path, allowsShell: Boolean, onError: OnError = OnError.Stop) =
+    ApplyOptions(
+      onError = onError,
+      psql = PsqlOptions(folder = folder, allowsShell = allowsShell, results = Results.Table)
+    )
+
+  private lazy val url = server.unix(server.newDatabase())
+
+  private def applied(text: String, options: ApplyOptions) =
+    ScriptConnection.open(url).use(script(text).applyTo(_, options, ApplyListener.none))
+
+  private val run = "echo run >> run.txt"
+  private val places = List(
+    s"\\! $run",
+    s"\\echo `$run`",
+    s"\\set a `$run`",
+    s"\\if `$run`\n\\endif",
+    s"\\if 0\n\\elif `$run`\n\\endif",
+    s"\\i `$run`",
+    s"\\c `$run`",
+    s"\\o |$run",
+    s"\\o `$run`",
+    s"SELECT 1 \\g |$run",
+    s"SELECT 1 \\g (format=`$run`)",
+    s"SELECT 1 \\gset `$run`",
+    s"\\copy (SELECT 1) to program '$run'",
+    s"\\copy pg_class from program '$run'",
+    s"\\setenv A `$run`",
+    s"\\pset null `$run`"
+  )
+
+  folder.test("no program runs if that is not allowed, also where a run goes on"): folder =>
+    for text <- places; onError <- List(OnError.Stop, OnError.Continue) do
+      val end = applied(text, options(folder, allowsShell = false, onError)).attempt.runSync()
+      val message = end.left.map(_.getMessage).left.getOrElse("")
+      assert(message.contains("runs a program, which is refused here"), s"$text: $end")
+      assert(!Files.exists(folder.resolve("run.txt")), text)
+
+  folder.test("no program runs without a server, or after \\restrict"): folder =>
+    for text <- places do
+      val psql = PsqlOptions(folder = folder, allowsShell = true)
+      script(s"$text\n").piecesWith(psql).drain.attempt.runSync(): Unit
+      applied(s"\\restrict a\n$text\n", options(folder, allowsShell = true)).attempt.runSync(): Unit
+      assert(!Files.exists(folder.resolve("run.txt")), text)
+
+  private val waiting = "echo $$ > pid.txt; sleep 1000 & echo $! >> pid.txt; wait"
+  private val ignoring = "trap \"\" TERM INT; echo $$ > pid.txt; echo $$ >> pid.txt; " +
+    "while true; do sleep 0.1; done"
+
+  for (place, text) <- List(
+      "\\!" -> s"\\! $waiting",
+      "backquotes" -> s"\\echo `$waiting`",
+      "\\copy from" -> s"\\copy pg_class from program '$waiting'",
+      "\\copy to" -> s"\\copy (SELECT repeat('a', 1000000)) to program '$waiting'",
+      "\\o" -> s"\\o |$waiting\nSELECT repeat('a', 1000000);",
+      "\\o, asleep" -> s"\\o |$waiting\nSELECT 1;\n\\o",
+      "\\copy to, which ignores signals" ->
+        s"\\copy (SELECT repeat('a', 1000000)) to program '$ignoring'"
+    )
+  do
+    folder.test(s"a cancel ends a program and those that it has started: $place"): folder =>
+      val pids = folder.resolve("pid.txt")
+      val running = applied(s"$text\n", options(folder, allowsShell = true)).start.runSync()
+      def alive = Files
+        .readAllLines(pids)
+        .toArray
+        .map: line =>
+          ProcessHandle.of(line.toString.trim.toLong).map(_.isAlive).orElse(false)
+      eventually("it runs")(Files.exists(pids) && Files.readAllLines(pids).size == 2)
+      running.cancel.timeout(20.seconds).runSync()
+      assertEquals(running.join.runSync(), Outcome.Canceled)
+      eventually("it has ended")(alive.toList.distinct == List(false))
+
+  folder.test("more output in backquotes than memory should hold is an error"): folder =>
+    val text = "\\if `head -c 100000000 /dev/zero | tr '\\\\0' a`\nSELECT nix;\n\\endif\n"
+    val end = applied(text, options(folder, allowsShell = true)).attempt.runSync()
+    val message = end.left.map(_.getMessage).left.getOrElse("")
+    assert(message.contains("prints more than 8388608 bytes"), message)
+    val going = options(folder, allowsShell = true, OnError.Continue)
+    assertEquals(applied(text, going).runSync().errors, 1L)
+
+  folder.test("\\copy takes much output of a program"): folder =>
+    val text =
+      "CREATE TABLE t (a text);\n\\copy t from program 'yes aaaaaaaa | head -c 9000000'\n" +
+        "SELECT count(*) AS n FROM t \\gset\n\\if :n = 1000000\n\\endif\n"
+    val summary = applied(text, options(folder, allowsShell = true)).runSync()
+    assertEquals(summary.rows.toLong, 1000001L)
+
+  folder.test("ROW_COUNT with --resume is an error"): folder =>
+    val resume = options(folder, allowsShell = true).copy(resume = Some(Resume(_ => "s")))
+    val end = applied("SELECT 1;\n\\echo :ROW_COUNT\n", resume).attempt.runSync()
+    val message = end.left.map(_.getMessage).left.getOrElse("")
+    assert(message.contains("cannot be used together with --resume"), s"$end")
