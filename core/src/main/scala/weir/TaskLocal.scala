@@ -84,7 +84,7 @@ object TaskLocal:
   private final class Held(val value: Any)
 
   /** Returns a new local, whose value is `default` in every fiber until it is set there. */
-  def make[A](default: A): Task[TaskLocal[A]] = Task.delay(unsafe(default))
+  def of[A](default: A): Task[TaskLocal[A]] = Task.delay(unsafe(default))
 
-  /** As `make`, but makes the local at once, for use outside of tasks. */
+  /** As `of`, but makes the local at once, for use outside of tasks. */
   def unsafe[A](default: A): TaskLocal[A] = new TaskLocal[A](default)

@@ -75,7 +75,7 @@ class ComingFromStreamsSuite extends StreamTests:
       ticks.evalFilter(_ => Task.monotonic.map(_ - begin >= 3500.millis))
     }
     assertEquals(elements(dropped), List(3L, 4L, 5L))
-    val (_, time) = TestRuntime.timed((Stream.exec(Task.sleep(2.seconds)) ++ Stream(1)).drain)
+    val (time, _) = TestRuntime.timed((Stream.exec(Task.sleep(2.seconds)) ++ Stream(1)).drain)
     assertEquals(time, 2.seconds)
 
   test("Pekko: alsoTo is a broadcast, whose second pipe has no elements"):

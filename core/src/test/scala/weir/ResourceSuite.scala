@@ -367,21 +367,21 @@ class ResourceSuite extends WeirSuite:
     .runSync()
 
   /** On virtual time. */
-  private def timed[A](task: Task[A]): (Either[Throwable, A], FiniteDuration) =
+  private def timed[A](task: Task[A]): (FiniteDuration, Either[Throwable, A]) =
     TestRuntime.timed(task.attempt)
 
   test("timeout: what is acquired in time is used for as long as it takes, at each run"):
     val log = Log()
     val slow = Resource.eval(Task.sleep(500.millis)).flatMap(_ => log.resource("a"))
     val use = slow.timeout(1.second).use(a => Task.sleep(1.hour).as(a))
-    for _ <- 1 to 2 do assertEquals(timed(use), (Right("a"), 1.hour + 500.millis))
+    for _ <- 1 to 2 do assertEquals(timed(use), (1.hour + 500.millis, Right("a")))
     val once = List("+a", "-a succeeded")
     assertEquals(log.all, once ++ once)
 
   test("timeout: an acquiring that waits is cancelled, and what came before it is released"):
     val log = Log()
     val waits = log.resource("a").flatMap(_ => Resource.eval(Task.never.onCancel(log.say("left"))))
-    val (result, took) = timed(waits.timeout(1.second).use(_ => log.say("used")))
+    val (took, result) = timed(waits.timeout(1.second).use(_ => log.say("used")))
     assertEquals((result.isLeft, took), (true, 1.second))
     timesOut(Task.fromEither(result))
     assertEquals(log.all.map(_.takeWhile(_ != ':')), List("+a", "left", "-a failed"))
@@ -397,7 +397,7 @@ class ResourceSuite extends WeirSuite:
     do
       val log = Log()
       val late = Resource.make(Task.sleep(3.seconds).as("a"))(a => log.say(s"-$a"))
-      val (result, took) = timed(rest(late).timeout(1.second).use(_ => log.say("used")))
+      val (took, result) = timed(rest(late).timeout(1.second).use(_ => log.say("used")))
       timesOut(Task.fromEither(result))
       assertEquals((took, log.all), (3.seconds, List("-a")))
 
@@ -416,7 +416,7 @@ class ResourceSuite extends WeirSuite:
   test("timeout: an error of acquiring in time is the error"):
     val boom = Boom()
     val fails = Resource.eval(Task.fail(boom)).timeout(1.second)
-    assertEquals(timed(fails.use(_ => Task.unit)), (Left(boom), Duration.Zero))
+    assertEquals(timed(fails.use(_ => Task.unit)), (Duration.Zero, Left(boom)))
 
   test("timeout: a cancel from outside reaches the acquiring, and waits for what it releases"):
     val begun = CountDownLatch(1)

@@ -86,7 +86,7 @@ class RunTwiceOperatorsSuite extends RunTwice:
   gives("repeatN")(1, 2, 3, 1, 2, 3)(ns.repeatN(2))
   gives("debug")()(Stream.empty.debug())
   gives("named")(1, 2, 3)(ns.named("three"))
-  gives("observed")(1, 2, 3)(Stream.eval(StreamMonitor.make).flatMap(ns.observed(_)))
+  gives("observed")(1, 2, 3)(Stream.eval(StreamMonitor()).flatMap(ns.observed(_)))
   gives("delayBy")(1, 2, 3)(ns.delayBy(1.nano))
   gives("mapWithResource")(2, 3, 4)(ns.mapWithResource(Resource.pure(1))(_ + _))
   gives("through")(2, 3, 4)(ns.through(_.map(_ + 1)))

@@ -206,9 +206,9 @@ class RunTwiceTasksSuite extends RunTwice:
   fresh("Ref.of")(Ref.of(1))
   fresh("Semaphore.apply")(Semaphore(1))
   fresh("Signal.of")(Signal.of(1))
-  fresh("StreamMonitor.make")(StreamMonitor.make)
+  fresh("StreamMonitor.apply")(StreamMonitor())
   fresh("Supervisor.apply")(Supervisor().use(Task.pure))
-  fresh("TaskLocal.make")(TaskLocal.make(1))
+  fresh("TaskLocal.of")(TaskLocal.of(1))
   fresh("Topic.apply")(Topic[Int])
   row("Channel.select")(1) {
     val channel = Channel.unsafe[Int](9)

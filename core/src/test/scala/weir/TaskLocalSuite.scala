@@ -123,8 +123,8 @@ class TaskLocalSuite extends WeirSuite:
   test("make gives a new local each time, and null is a value like any other"):
     val task =
       for
-        a <- TaskLocal.make[String | Null]("a")
-        b <- TaskLocal.make[String | Null]("b")
+        a <- TaskLocal.of[String | Null]("a")
+        b <- TaskLocal.of[String | Null]("b")
         _ <- a.set(null)
         seenA <- a.get
         seenB <- b.get

@@ -75,7 +75,7 @@ class ConsoleSuite extends WeirSuite:
     }
 
   test("events come each second, with what runs"):
-    val monitor = StreamMonitor.make.map(_.named("planted stream")).runSync()
+    val monitor = StreamMonitor().map(_.named("planted stream")).runSync()
     val stream = Stream.emits(List(1, 2)).named("emit \"two\"").observed(monitor)
     stream.drain.runSync()
     serving(Console.serve(0)) { console =>

@@ -31,7 +31,7 @@ object Demo:
       ledger = Mutex.unsafe().named("ledger")
       connections <- Semaphore(4).map(_.named("connections"))
       users <- Cache[Int, String](maxSize = 100).map(_.named("users"))
-      monitor <- StreamMonitor.make.map(_.named("billing"))
+      monitor <- StreamMonitor().map(_.named("billing"))
       _ = kept :::= List(ledger, DeadJobs.register(Mails))
       _ <- ledger.withLock(Task.never).start
       _ <- Task.sleep(100.millis).andThen(Task.foreach(1 to 3)(_ => book(ledger).start))

@@ -98,12 +98,18 @@ object Bytes:
       lengthBytes >= 1 && lengthBytes <= 4,
       s"Bytes.$name: lengthBytes was $lengthBytes. It must be 1 to 4."
     )
-    val longest = if lengthBytes == 4 then Int.MaxValue else (1 << (8 * lengthBytes)) - 1
+    val (longest, reason) =
+      if lengthBytes == 4 then
+        (longestArray - lengthBytes, "the largest frame that fits into an array with its length")
+      else
+        ((1 << (8 * lengthBytes)) - 1, s"the largest number that $lengthBytes bytes of length hold")
     require(
       limitBytes >= 1 && limitBytes <= longest,
-      s"Bytes.$name: limitBytes was $limitBytes. It must be 1 to $longest, the largest number " +
-        s"that a length of $lengthBytes bytes holds."
+      s"Bytes.$name: limitBytes was $limitBytes. It must be 1 to $longest, $reason."
     )
+
+  /** The length that an array may have on every JVM. */
+  private inline val longestArray = Int.MaxValue - 8
 
   /** Returns the digest of all bytes of `bytes`. `algorithm` is a name that the JDK knows, such as
     * `SHA-256`. **Fails** with a `NoSuchAlgorithmException` if the JDK does not know it.

@@ -11,7 +11,7 @@ import weir.{Task, WeirRuntime}
   * A stretch is a part of a stream that has a name: see `Stream.named`. Streams that use the same
   * monitor are counted together, and so are stretches with the same name.
   * {{{
-  * val stored: Task[Unit] = StreamMonitor.make.flatMap { monitor =>
+  * val stored: Task[Unit] = StreamMonitor().flatMap { monitor =>
   *   val stream = Stream.linesOf(path).named("read").prefetchN(16).evalMap(store).named("store")
   *   stream.observed(monitor).drain.guarantee(Task(log(monitor.snapshot.table)))
   * }
@@ -61,7 +61,7 @@ final class StreamMonitor private ():
   /** Names this monitor: `WeirRuntime.metrics` then has its figures under the name. Returns this
     * monitor.
     * {{{
-    * val feeds = StreamMonitor.make.map(_.named("feeds"))
+    * val feeds = StreamMonitor().map(_.named("feeds"))
     * }}}
     */
   def named(name: String): this.type =
@@ -135,9 +135,9 @@ final class StreamMonitor private ():
 
 object StreamMonitor:
   /** Returns a new monitor, which observes nothing yet. */
-  val make: Task[StreamMonitor] = Task.delay(unsafe())
+  def apply(): Task[StreamMonitor] = Task.delay(unsafe())
 
-  /** As `make`, but makes the monitor at once, for use outside of tasks. */
+  /** As `apply`, but makes the monitor at once, for use outside of tasks. */
   def unsafe(): StreamMonitor = new StreamMonitor()
 
   /** The state of all stretches, in the order of the stream.

@@ -100,7 +100,12 @@ class BytesSuite extends munit.ScalaCheckSuite, StreamTests:
       for (limit, lengthBytes) <- List((0, 4), (256, 1), (65_536, 2), (1, 0), (1, 5)) do
         intercept[IllegalArgumentException](make(limit, lengthBytes)): Unit
       make(255, 1): Unit
-      make(Int.MaxValue, 4): Unit
+
+  test("a frame has to fit into an array with its length"):
+    for make <- List(Bytes.framed, Bytes.unframed) do
+      make(2_147_483_635, 4): Unit
+      val error = intercept[IllegalArgumentException](make(2_147_483_636, 4))
+      assert(clue(error.getMessage).contains("It must be 1 to 2147483635"))
 
   /** The elements of a stream up to its end, and that end. */
   private def emitted[A](stream: Stream[A]): (List[A], Either[Throwable, Unit]) =

@@ -44,7 +44,7 @@ class JavaApiSuite extends WeirSuite:
 
   test("a schedule waits as its parts say"):
     val waits = Stream.from(weir.Stream.fromSchedule(JavaApiUser.schedule().underlying))
-    val (count, took) = TestRuntime.timed(waits.count().asScala)
+    val (took, count) = TestRuntime.timed(waits.count().asScala)
     assertEquals((count.longValue, took), (5L, (11 + 21 + 31 + 31 + 5).millis))
 
   test("scopes"):

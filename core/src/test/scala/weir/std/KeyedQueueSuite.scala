@@ -173,7 +173,7 @@ class KeyedQueueSuite extends StreamTests:
         )
       )
     yield result._2
-    val (result, took) = TestRuntime.timed(run)
+    val (took, result) = TestRuntime.timed(run)
     assertEquals(result, (List(1), List((1, 0), (1, 3_600_000))))
     assertEquals(took, 1.hour)
 

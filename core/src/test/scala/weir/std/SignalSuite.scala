@@ -72,7 +72,7 @@ class SignalSuite extends WeirSuite:
       Stream.emits(1 to 3).evalMap(_ => latest.get.flatMap(i => Task.sleep(1400.millis).as(i)))
     assertEquals(
       TestRuntime.timed(source.hold(0)(probe).toList),
-      (List(0, 1, 2), 4200.millis)
+      (4200.millis, List(0, 1, 2))
     )
 
   test("hold: fails as the stream that it holds"):
@@ -86,7 +86,7 @@ class SignalSuite extends WeirSuite:
     val source = Stream.emits(1 to 3).evalTap(_ => Task.sleep(1.second))
     assertEquals(
       TestRuntime.timed(source.pauseWhen(flags).toList),
-      (List(1, 2, 3), 5500.millis)
+      (5500.millis, List(1, 2, 3))
     )
     val boom = Boom()
     assertEquals(Stream.never.pauseWhen(Stream.fail(boom)).drain.attempt.runSync(), Left(boom))

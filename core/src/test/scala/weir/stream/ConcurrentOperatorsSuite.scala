@@ -164,13 +164,13 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
     val source = log.resource("a")(
       Stream.emits(1 to 9).evalTap(_ => Task.sleep(1.second))
     )
-    val (got, took) = TestRuntime.timed(source.interruptWhen(Task.sleep(2500.millis)).toList)
+    val (took, got) = TestRuntime.timed(source.interruptWhen(Task.sleep(2500.millis)).toList)
     assertEquals((got, took), (List(1, 2), 2500.millis))
     assertEquals(log.lines, List("+a", "-a"))
     val flag = Stream.emits(List(false, true)).evalTap(_ => Task.sleep(1250.millis))
     assertEquals(
       TestRuntime.timed(source.interruptWhenTrue(flag).toList),
-      (List(1, 2), 2500.millis)
+      (2500.millis, List(1, 2))
     )
 
   test("interruptWhen: fails as its task"):
@@ -181,7 +181,7 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
 
   test("timeout: of the whole stream, however often an element comes"):
     val slow = Stream.repeatEval(Task.sleep(1.second))
-    val (got, took) = TestRuntime.timed(slow.timeout(3500.millis).count.attempt)
+    val (took, got) = TestRuntime.timed(slow.timeout(3500.millis).count.attempt)
     assertEquals(took, 3500.millis)
     assert(got.left.exists(_.isInstanceOf[TimeoutException]), got)
 
@@ -190,8 +190,8 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
     def run(limit: FiniteDuration) = TestRuntime.timed(
       seen(source.idleTimeout(limit).evalTap(_ => Task.sleep(1.hour)))
     )
-    assertEquals(run(7500.millis)._1, List(1, 2, 7))
-    val (got, took) = run(3.seconds)
+    assertEquals(run(7500.millis)._2, List(1, 2, 7))
+    val (took, got) = run(3.seconds)
     assertEquals(got.take(2), List(1, 2))
     assert(got(2).isInstanceOf[TimeoutException], got)
     assertEquals(took, 2.hours + 6.seconds)
@@ -200,7 +200,7 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
     val source = Stream.emits(List(1, 2)).evalTap(_ => Task.sleep(2500.millis))
     assertEquals(
       TestRuntime.timed(source.keepAlive(1.second, 0).toList),
-      (List(0, 0, 1, 0, 0, 2), 5.seconds)
+      (5.seconds, List(0, 0, 1, 0, 0, 2))
     )
 
   test("groupWithin: groups by size, by time from the first, and what is left"):
@@ -208,7 +208,7 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
       .emits(millis.zip(0 +: millis))
       .evalMap((now, before) => Task.sleep((now - before).millis).as(now))
     val source = at(100, 200, 300, 400, 1900, 2000, 4500, 4600)
-    val (got, took) =
+    val (took, got) =
       TestRuntime.timed(source.groupWithin(3, 1.second).toList)
     assertEquals(
       got,
@@ -364,7 +364,7 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
     val side = Stream.emits(1 to 3).evalTap(_ => Task.sleep(1.second))
     assertEquals(
       TestRuntime.timed(side.parZip(side).toList),
-      (List((1, 1), (2, 2), (3, 3)), 3.seconds)
+      (3.seconds, List((1, 1), (2, 2), (3, 3)))
     )
     val boom = Boom()
     assertEquals(Stream.never.parZip(Stream.fail(boom)).drain.attempt.runSync(), Left(boom))
@@ -386,14 +386,14 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
     }
     assertEquals(
       TestRuntime.timed(source.debounce(2.seconds).toList),
-      (List(1L, 4L, 6L), 19.seconds)
+      (19.seconds, List(1L, 4L, 6L))
     )
 
   test("sample: the latest of each period, and the last"):
     val source = Stream.emits(1 to 7).evalTap(_ => Task.sleep(350.millis))
     assertEquals(
       TestRuntime.timed(source.sample(1.second).toList),
-      (List(2, 5, 7), 2450.millis)
+      (2450.millis, List(2, 5, 7))
     )
 
   test("buffer: what is dropped, where the consumer is slow"):
@@ -433,7 +433,7 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
   test("expand: more of the latest element while the next one is not there"):
     val source = Stream.emits(List(1, 2)).evalTap(_ => Task.sleep(2500.millis))
     val got = source.expand(i => Iterator.continually(i)).evalTap(_ => Task.sleep(1.second))
-    val (items, _) = TestRuntime.timed(got.toList)
+    val (_, items) = TestRuntime.timed(got.toList)
     assertEquals(items.filter(_ == 1).size, 4)
     assertEquals(items.distinct, List(1, 2))
     val none = Stream.emits(1 to 100_000).expand(i => Iterator.empty[Int].take(i))
@@ -450,7 +450,7 @@ class ConcurrentOperatorsSuite extends munit.ScalaCheckSuite, StreamTests:
     )
     assertEquals(
       TestRuntime.timed(switched.toList),
-      (List(11, 12, 21, 22, 31, 32, 33, 34), 9.seconds)
+      (9.seconds, List(11, 12, 21, 22, 31, 32, 33, 34))
     )
     assertEquals(log.lines, List("+1", "-1", "+2", "-2", "+3", "-3"))
 

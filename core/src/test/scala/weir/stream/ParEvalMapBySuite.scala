@@ -35,7 +35,7 @@ class ParEvalMapBySuite extends munit.ScalaCheckSuite, StreamTests:
   test("a slow key holds up no other, until the buffer is full of it"):
     val items = Stream.emits(List(0, 0, 0, 1, 2, 3))
     def f(i: Int) = Task.sleep(if i == 0 then 1.hour else 1.second).as(i)
-    val (got, took) = TestRuntime.timed(items.parEvalMapBy(2)(identity)(f).toList)
+    val (took, got) = TestRuntime.timed(items.parEvalMapBy(2)(identity)(f).toList)
     assertEquals((got, took), (List(1, 2, 3, 0, 0, 0), 3.hours))
     val full = TestRuntime.run(items.parEvalMapBy(2, buffer = 1)(identity)(f).toList)
     assertEquals(full.head, 0)

@@ -213,9 +213,9 @@ class SourcesSuite extends munit.ScalaCheckSuite, StreamTests:
     val log = Log()
     val s = Stream.exec(log("begun")) ++ Stream.range(0, 3)
     for _ <- 1 to 2 do
-      assertEquals(TestRuntime.timed(s.delayBy(1.hour).toList), (List(0, 1, 2), 1.hour))
+      assertEquals(TestRuntime.timed(s.delayBy(1.hour).toList), (1.hour, List(0, 1, 2)))
     assertEquals(log.lines, List("begun", "begun"))
-    assertEquals(TestRuntime.timed(s.delayBy(Duration.Zero).take(1).toList)._2, Duration.Zero)
+    assertEquals(TestRuntime.timed(s.delayBy(Duration.Zero).take(1).toList)._1, Duration.Zero)
     val stopped = s.delayBy(1.hour).drain.timeout(1.second).attempt.map(_.isLeft)
-    assertEquals(TestRuntime.timed(stopped), (true, 1.second))
+    assertEquals(TestRuntime.timed(stopped), (1.second, true))
     assertEquals(log.lines.size, 3)

@@ -27,7 +27,7 @@ class TimeoutSuite extends WeirSuite:
     test(s"a task that $state fails with TimeoutException at the limit, finalizers run"):
       val released = AtomicBoolean()
       val slow = Task.sleep(1.second).andThen(Task(released.set(true)))
-      val (result, took) = TestRuntime.timed(work.guarantee(slow).timeout(20.minutes).attempt)
+      val (took, result) = TestRuntime.timed(work.guarantee(slow).timeout(20.minutes).attempt)
       assert(result.left.exists(_.isInstanceOf[TimeoutException]), s"$result")
       assertEquals((took, released.get), (20.minutes + 1.second, true))
 
@@ -57,12 +57,12 @@ class TimeoutSuite extends WeirSuite:
   test("timeout waits for a masked task"):
     val ended = AtomicBoolean()
     val masked = Task.uncancelable(_ => Task.sleep(30.minutes).andThen(Task(ended.set(true))))
-    val (_, took) = TestRuntime.timed(masked.timeout(1.minute).attempt)
+    val (took, _) = TestRuntime.timed(masked.timeout(1.minute).attempt)
     assertEquals((took, ended.get), (30.minutes, true))
 
   test("the shorter of two nested timeouts fires, inside or outside"):
     for (outer, inner) <- List((1.hour, 1.minute), (1.minute, 1.hour)) do
-      val (result, took) = TestRuntime.timed(Task.never.timeout(inner).timeout(outer).attempt)
+      val (took, result) = TestRuntime.timed(Task.never.timeout(inner).timeout(outer).attempt)
       assertEquals((result.isLeft, took), (true, 1.minute))
 
   test("a cancel of the whole cancels the task and its alarm"):
@@ -86,7 +86,7 @@ class TimeoutSuite extends WeirSuite:
       val task = if i % 2 == 0 then Task.never else Task.cede
       task.timeout(1.minute).handleError(_ => fired.incrementAndGet(): Unit)
     }
-    val (_, took) = TestRuntime.timed(all)
+    val (took, _) = TestRuntime.timed(all)
     assertEquals((took, fired.get), (1.minute, 5000))
 
   test("a timeout that races with the end gives one of the two, and keeps no interrupt"):

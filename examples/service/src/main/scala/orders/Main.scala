@@ -35,7 +35,7 @@ object Main extends WeirApp:
     val retry = Schedule.exponential(100.millis).fullJitter.times(3)
     for
       pool <- Resource.fromAutoCloseable(Task(connections(database)))
-      client <- HttpClient.make(ClientSettings(responseTimeout = 5.seconds, retry = retry))
+      client <- HttpClient.resource(ClientSettings(responseTimeout = 5.seconds, retry = retry))
       orders = Orders(pool)
       _ <- Resource.eval(orders.create)
       service = Service(orders, client, mailer)
@@ -57,7 +57,7 @@ object Main extends WeirApp:
       for
         postgres <- Resource.fromAutoCloseable(Task(EmbeddedPostgres.start()))
         mailer <- HttpServer.serve(0)(_ => Task(mails.incrementAndGet()).as(Response(204)))
-        client <- HttpClient.make()
+        client <- HttpClient.resource()
       yield (postgres.getJdbcUrl("postgres", "postgres"), mailer.port, client)
     surroundings.use { (database, mailer, client) =>
       val ofMailer = URI.create(s"http://localhost:$mailer")

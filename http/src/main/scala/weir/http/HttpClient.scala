@@ -69,11 +69,11 @@ object HttpClient:
   /** Returns a client. The release closes its connections, and fails the exchanges that are open.
     * {{{
     * val status = HttpClient
-    *   .make(ClientSettings(retry = Schedule.exponential(100.millis).fullJitter.times(4)))
+    *   .resource(ClientSettings(retry = Schedule.exponential(100.millis).fullJitter.times(4)))
     *   .use(_.send(Request.get("https://example.org/")).map(_.status))
     * }}}
     */
-  def make(settings: ClientSettings = ClientSettings())(using
+  def resource(settings: ClientSettings = ClientSettings())(using
       runtime: WeirRuntime
   ): Resource[HttpClient] =
     for

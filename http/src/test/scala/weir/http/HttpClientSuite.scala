@@ -17,7 +17,7 @@ class HttpClientSuite extends HttpSuite:
       server: ServerSettings = ServerSettings()
   )(body: (HttpClient, String) => Task[A]): A =
     serving(handler, server) { port =>
-      HttpClient.make(settings).use(client => body(client, s"http://localhost:$port")).runSync()
+      HttpClient.resource(settings).use(client => body(client, s"http://localhost:$port")).runSync()
     }
 
   test("a request is sent with method, address, header fields and body"):
@@ -190,7 +190,7 @@ class HttpClientSuite extends HttpSuite:
       true
     }
     val error = HttpClient
-      .make(ClientSettings(retry = retry))
+      .resource(ClientSettings(retry = retry))
       .use(_.send(Request.get(s"http://localhost:$port")))
       .attempt
       .runSync()

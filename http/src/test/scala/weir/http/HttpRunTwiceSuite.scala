@@ -12,15 +12,15 @@ class HttpRunTwiceSuite extends RunTwice, HttpSuite:
     HttpServer.serve(0)(ok).use(server => Task(connected(server.port)(_.get("/").body)))
   )
 
-  row("HttpClient.make")(200)(
+  row("HttpClient.resource")(200)(
     HttpServer
       .serve(0)(ok)
-      .use(server => HttpClient.make().use(_.send(Request.get(address(server)))).map(_.status))
+      .use(server => HttpClient.resource().use(_.send(Request.get(address(server)))).map(_.status))
   )
 
   row("HttpClient.send")(List("ok", "ok"))(
     HttpServer.serve(0)(ok).use { server =>
-      HttpClient.make().use { client =>
+      HttpClient.resource().use { client =>
         client.send(Request.get(address(server))).flatMap(_.body.text()).replicate(2)
       }
     }
@@ -28,7 +28,7 @@ class HttpRunTwiceSuite extends RunTwice, HttpSuite:
 
   row("HttpClient.stream")(List("ok", "ok"))(
     HttpServer.serve(0)(ok).use { server =>
-      HttpClient.make().use { client =>
+      HttpClient.resource().use { client =>
         client.stream(Request.get(address(server))).use(_.body.text()).replicate(2)
       }
     }

@@ -45,7 +45,7 @@ object TestBroker:
   proxy.forwardTo(proxied)
   sys.addShutdownHook {
     broker.close()
-    broker.awaitEnd(10): Unit
+    broker.waitForExit(10.seconds): Unit
     folder.toFile.listFiles.foreach(_.delete())
     Files.deleteIfExists(folder): Unit
   }: Unit

@@ -54,7 +54,7 @@ private[otel] object ServiceRun:
     val surroundings =
       for
         mailer <- HttpServer.serve(0)(mail(mails, _))
-        client <- HttpClient.make()
+        client <- HttpClient.resource()
         service <- Resource.make(Task(Service(jvm, jdbc, mailer.port)))(service =>
           Task(service.kill())
         )

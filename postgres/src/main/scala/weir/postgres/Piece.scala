@@ -53,8 +53,12 @@ object Piece:
       private[postgres] val long: LongText | Null = null,
       private[postgres] val reading: Reading = Reading.standard
   ) extends Piece:
-    def this(text: Array[Byte], copies: Boolean, start: Position, endOffset: Long) =
-      this(text, copies, start, endOffset, Nil)
+    private[postgres] def this(
+        text: Array[Byte],
+        copies: Boolean,
+        start: Position,
+        endOffset: Long
+    ) = this(text, copies, start, endOffset, Nil)
 
     /** Returns true if `text` is all of the statement. */
     def isWhole: Boolean = long eq null
@@ -125,7 +129,7 @@ object Piece:
       place.position
 
   /** Says what is done with the rows of a statement, or with the data of a `COPY … TO STDOUT`. */
-  enum Answer:
+  private[postgres] enum Answer:
     /** They are dropped as they arrive, or printed, if the run prints rows. */
     case Dropped
 
@@ -147,7 +151,7 @@ object Piece:
     * @param stays
     *   it is the value of a variable that is at this place
     */
-  final case class Jump(textIndex: Int, to: Position, stays: Boolean = false)
+  private[postgres] final case class Jump(textIndex: Int, to: Position, stays: Boolean = false)
 
   /** Data for the COPY before it: `length` bytes of `bytes`, from `from`. It may begin and end in
     * the middle of a row.
@@ -155,7 +159,7 @@ object Piece:
     * @param plainNewlines
     *   the number of newlines that it holds, if it holds no backslash; -1 if it may
     */
-  final class CopyData(
+  final class CopyData private[postgres] (
       val bytes: Array[Byte],
       val from: Int,
       val length: Int,
@@ -168,7 +172,7 @@ object Piece:
       CopyData(bytes, from, length, start, endOffset + more, plainNewlines)
 
   /** The end of the data, at its `\.`, or at the end of the file that `\copy` reads. */
-  final class CopyEnd(val start: Position, val endOffset: Long) extends Piece:
+  final class CopyEnd private[postgres] (val start: Position, val endOffset: Long) extends Piece:
     def sizeBytes: Int = 0
     private[postgres] def after(bytes: Long) = CopyEnd(start, endOffset + bytes)
 
@@ -180,7 +184,7 @@ object Piece:
     * @param within
     *   the place of the script at which the file is read; none if it is the script itself
     */
-  final class File(
+  final class File private[postgres] (
       val name: String,
       val within: Option[Position],
       val start: Position,
@@ -213,8 +217,12 @@ object Piece:
       private[postgres] val applied: Deferred[Unit] | Null,
       private[postgres] val reading: Reading | Null
   ) extends Piece:
-    def this(name: String, arguments: List[String], start: Position, endOffset: Long) =
-      this(name, arguments, start, endOffset, null, null)
+    private[postgres] def this(
+        name: String,
+        arguments: List[String],
+        start: Position,
+        endOffset: Long
+    ) = this(name, arguments, start, endOffset, null, null)
 
     def sizeBytes: Int = name.length + arguments.map(_.length).sum
     private[postgres] def after(bytes: Long) =

@@ -65,11 +65,11 @@ final class TestRuntime private (
     endOf(test.core, first)
     test.outcome.get.get
 
-  /** As `run`, but also returns the time that has passed on the test's clock. */
-  def timed[A](task: Task[A]): (A, FiniteDuration) =
+  /** As `run`, but returns the time that passes on the test's clock, and the value. */
+  def timed[A](task: Task[A]): (FiniteDuration, A) =
     val before = now
     val value = run(task)
-    (value, now - before)
+    (now - before, value)
 
   // ---- step by step ----
 
@@ -249,8 +249,8 @@ object TestRuntime:
   /** Runs `task` on a runtime of its own and returns its value: see the method of the class. */
   def run[A](task: Task[A]): A = using(apply())(_.run(task))
 
-  /** As `run`, but also returns the time that has passed on the test's clock. */
-  def timed[A](task: Task[A]): (A, FiniteDuration) = using(apply())(_.timed(task))
+  /** As `run`, but returns the time that passes on the test's clock, and the value. */
+  def timed[A](task: Task[A]): (FiniteDuration, A) = using(apply())(_.timed(task))
 
   /** Returns the nanoseconds on the clock of the thread that asks: that of the test runtime whose
     * task it runs, or else those of `System.nanoTime`. For what stands in a test for code that

@@ -21,7 +21,7 @@ class VirtualTimeSuite extends munit.FunSuite:
   TestRuntime.run(Task.unit) // the first use loads the agent
 
   test("a sleep of an hour takes an hour on the clock, and no real time"):
-    val took = real(assertEquals(TestRuntime.timed(Task.sleep(1.hour).as(3)), (3, 1.hour)))
+    val took = real(assertEquals(TestRuntime.timed(Task.sleep(1.hour).as(3)), (1.hour, 3)))
     assert(took < 5.seconds, s"$took")
 
   test("Task.monotonic and Task.realTime are those of the clock"):
@@ -44,8 +44,8 @@ class VirtualTimeSuite extends munit.FunSuite:
 
   test("a timeout fires at its time, and one that is not needed costs none"):
     val late = Task.sleep(2.hours).timeout(1.hour).attempt.map(_.isLeft)
-    assertEquals(TestRuntime.timed(late), (true, 1.hour))
-    assertEquals(TestRuntime.timed(Task.cede.as(1).timeout(1.hour)), (1, 0.hours))
+    assertEquals(TestRuntime.timed(late), (1.hour, true))
+    assertEquals(TestRuntime.timed(Task.cede.as(1).timeout(1.hour)), (0.hours, 1))
 
   for (name, wait) <- List[(String, () => Any)](
       "Thread.sleep(millis)" -> (() => Thread.sleep(hour)),
@@ -91,18 +91,18 @@ class VirtualTimeSuite extends munit.FunSuite:
     )
   do
     test(s"$name in a task takes its time on the clock, and no real time"):
-      val took = real(assertEquals(TestRuntime.timed(Task(wait()))._2, 1.hour))
+      val took = real(assertEquals(TestRuntime.timed(Task(wait()))._1, 1.hour))
       assert(took < 5.seconds, s"$took")
 
   test("a thousand tasks that block in Thread.sleep all sleep at the same time"):
     val sleeps = Task.parTraverse(1 to 1000)(n => Task(Thread.sleep(n * 1000L)))
-    assertEquals(TestRuntime.timed(sleeps)._2, 1000.seconds)
+    assertEquals(TestRuntime.timed(sleeps)._1, 1000.seconds)
 
   test("what wakes before its time limit is over takes no time"):
     val queue = LinkedBlockingQueue[Int]()
     val take = Task(queue.poll(1, TimeUnit.HOURS)).map(Option(_))
     val put = Task.sleep(10.minutes).andThen(Task(queue.put(7)))
-    assertEquals(TestRuntime.timed(Task.both(take, put).map(_._1)), (Some(7), 10.minutes))
+    assertEquals(TestRuntime.timed(Task.both(take, put).map(_._1)), (10.minutes, Some(7)))
 
   test("a task that is busy keeps the clock from moving"):
     val fired = AtomicBoolean()
@@ -118,7 +118,7 @@ class VirtualTimeSuite extends munit.FunSuite:
       .start
       .flatMap(f => Task.sleep(1.milli).andThen(alarm).andThen(f.joinOrFail))
     TestRuntime.run(task): Unit
-    val (seen, took) = TestRuntime.timed(Task.both(busy, Task.sleep(1.hour)).map(_._1))
+    val (took, seen) = TestRuntime.timed(Task.both(busy, Task.sleep(1.hour)).map(_._1))
     assertEquals((seen, took), (true, 1.hour))
 
   test("nothing reads the stack of a task that computes for long, which might change its order"):
@@ -139,7 +139,7 @@ class VirtualTimeSuite extends munit.FunSuite:
       socket.close()
     }: Unit
     val read = Task(java.net.Socket("127.0.0.1", server.getLocalPort).getInputStream.read())
-    val (byte, took) = TestRuntime.timed(read.timeout(1.minute))
+    val (took, byte) = TestRuntime.timed(read.timeout(1.minute))
     assertEquals(byte, 42)
     assert(took >= 400.millis && took < 10.seconds, s"$took")
 
@@ -152,7 +152,7 @@ class VirtualTimeSuite extends munit.FunSuite:
       catch case _: java.net.SocketTimeoutException => -2
     }
     val spent = real {
-      val (result, took) = TestRuntime.timed(read)
+      val (took, result) = TestRuntime.timed(read)
       assertEquals(result, -2)
       assert(took >= 100.millis && took < 5.seconds, s"$took")
     }
@@ -160,7 +160,7 @@ class VirtualTimeSuite extends munit.FunSuite:
 
   test("a call on a platform thread keeps the clock at the pace of the real one"):
     val call = Task.onPlatformThread { Thread.sleep(200); 1 }
-    val (value, took) = TestRuntime.timed(call.timeout(1.minute))
+    val (took, value) = TestRuntime.timed(call.timeout(1.minute))
     assertEquals(value, 1)
     assert(took >= 100.millis && took < 10.seconds, s"$took")
 
@@ -173,24 +173,24 @@ class VirtualTimeSuite extends munit.FunSuite:
         }: Unit
       )
       .timeout(1.hour)
-    assertEquals(TestRuntime(patience = 5.seconds).timed(task), (1, 0.seconds))
+    assertEquals(TestRuntime(patience = 5.seconds).timed(task), (0.seconds, 1))
 
   test("a callback that never comes holds the clock once, not for ever"):
     val task = Task.async[Int](_ => ()).timeout(1.hour).attempt.map(_.isLeft)
-    assertEquals(TestRuntime.timed(task), (true, 1.hour))
+    assertEquals(TestRuntime.timed(task), (1.hour, true))
 
   test("a lock that is held over a sleep is waited for"):
     val lock = Object()
     val count = AtomicInteger()
     val work = Task(lock.synchronized { Thread.sleep(hour); count.incrementAndGet() })
-    assertEquals(TestRuntime.timed(Task.parTraverse(1 to 4)(_ => work))._2, 4.hours)
+    assertEquals(TestRuntime.timed(Task.parTraverse(1 to 4)(_ => work))._1, 4.hours)
     val fair = ReentrantLock()
     val locked = Task {
       fair.lock()
       try Thread.sleep(hour)
       finally fair.unlock()
     }
-    assertEquals(TestRuntime.timed(Task.parTraverse(1 to 4)(_ => locked))._2, 4.hours)
+    assertEquals(TestRuntime.timed(Task.parTraverse(1 to 4)(_ => locked))._1, 4.hours)
 
   test("the clock stands still while the JVM hands a monitor on, however long that takes"):
     val runtime = TestRuntime(carriers = 2, patience = 1.nano)
@@ -198,13 +198,13 @@ class VirtualTimeSuite extends munit.FunSuite:
       val lock = Object()
       val work = Task(lock.synchronized(Thread.`yield`()))
       val all = Task.parTraverse(1 to 4)(_ => work).timeout(1.hour).attempt
-      assertEquals(runtime.timed(all)._2, 0.seconds)
+      assertEquals(runtime.timed(all)._1, 0.seconds)
     runtime.close()
 
   test("a nested runSync sleeps on the same clock"):
     val runtime = TestRuntime()
     val nested = Task(Task.sleep(1.hour).as(1).runSync())
-    assertEquals(runtime.timed(nested), (1, 1.hour))
+    assertEquals(runtime.timed(nested), (1.hour, 1))
 
   for (how, run) <- List[(String, Task[Int] => Int)](
       "toFuture" -> (task => Await.result(task.toFuture(), Duration.Inf)),
@@ -214,11 +214,11 @@ class VirtualTimeSuite extends munit.FunSuite:
   do
     test(s"a task that code of a task runs by $how sleeps on the same clock"):
       val nested = Task(run(Task.sleep(1.hour).as(1)))
-      assertEquals(TestRuntime.timed(nested), (1, 1.hour))
+      assertEquals(TestRuntime.timed(nested), (1.hour, 1))
 
   test("a stream with a timer obeys the clock"):
     val ticks = Stream.emits(1 to 24).evalMap(n => Task.sleep(1.hour).as(n)).prefetchN(3)
-    assertEquals(TestRuntime.timed(ticks.toList.map(_.size)), (24, 24.hours))
+    assertEquals(TestRuntime.timed(ticks.toList.map(_.size)), (24.hours, 24))
 
   test("advance runs what is due by then and nothing else"):
     val runtime = TestRuntime()

@@ -10,7 +10,7 @@ extension [A](local: TaskLocal[A])
     * context.
     * {{{
     * for
-    *   requestId <- TaskLocal.make("none")
+    *   requestId <- TaskLocal.of("none")
     *   given Local[Task, String] = requestId.asLocal
     *   answer <- handle[Task](request) // handle[F[_]](request: Request)(using Local[F, String])
     * yield answer

@@ -60,7 +60,7 @@ class LocalSuite extends munit.FunSuite:
         both <- local.local(Monad[F].unit.productR(local.ask[Int]))(_ + 1)
         after <- local.ask[Int]
       yield (inside, both, after)
-    val task = TaskLocal.make(1).flatMap { variable =>
+    val task = TaskLocal.of(1).flatMap { variable =>
       given Local[Task, Int] = variable.asLocal
       program[Task]
     }

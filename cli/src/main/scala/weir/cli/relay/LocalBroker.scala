@@ -48,7 +48,7 @@ object LocalBroker:
   /** The last one waits until its files are closed. */
   private def close(broker: KafkaBroker): Unit =
     broker.close()
-    broker.awaitEnd(1): Unit
+    broker.waitForExit(1.second): Unit
 
   private def start(note: String => Unit): KafkaBroker =
     try

@@ -35,6 +35,6 @@ class HostPaceSuite extends FunSuite:
 
   test("a host without a pause is not kept waiting"):
     val pace = this.pace
-    val (answers, taken) =
+    val (taken, answers) =
       TestRuntime.timed(Task.foreach(1 to 5)(_ => pace.begin("fast")) >> pace.tryBegin("fast"))
     assertEquals((answers, taken), (None, Duration.Zero))

@@ -11,14 +11,14 @@ import weir.testkit.TestRuntime
 class PatienceSuite extends FunSuite:
   test("a server that takes longer than the limit is given up then, with a message that says so"):
     val patience = Patience(15.seconds)
-    val (error, taken) = TestRuntime.timed(patience.during(Task.sleep(1.hour)).attempt)
+    val (taken, error) = TestRuntime.timed(patience.during(Task.sleep(1.hour)).attempt)
     assertEquals(taken, 15.seconds)
     assertEquals(error.left.map(_.getMessage), Left("it took more than 15 s"))
     assert(error.left.exists(_.isInstanceOf[TimeoutException]))
 
   test("the requests of one fetch share the limit, and the time between them does not count"):
     val patience = Patience(10.seconds)
-    val (results, taken) = TestRuntime.timed(
+    val (taken, results) = TestRuntime.timed(
       for
         first <- patience.during(Task.sleep(6.seconds)).attempt
         _ <- Task.sleep(1.hour)

@@ -75,7 +75,7 @@ class ToWeirSuite extends WeirSuite:
       val waits = source.toWeir
         .evalMap(n => Task.when(n == element)(Task.never))
         .drain
-      val (outcome, took) = TestRuntime.timed(
+      val (took, outcome) = TestRuntime.timed(
         waits.start.flatMap(fiber => Task.sleep(1.second) >> fiber.cancel >> fiber.join)
       )
       assertEquals((outcome, took), (Outcome.Canceled, 1.second))

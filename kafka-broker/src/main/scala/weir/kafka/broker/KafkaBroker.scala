@@ -6,7 +6,6 @@ import java.net.{InetAddress, InetSocketAddress, ServerSocket, Socket, SocketTim
 import java.nio.channels.FileChannel
 import java.nio.file.{Files, Path, StandardOpenOption}
 import java.util.UUID
-import java.util.concurrent.TimeUnit
 import scala.concurrent.duration.*
 import scala.util.Try
 import weir.{Resource, Task}
@@ -38,9 +37,10 @@ final class KafkaBroker private (val port: Int, val pid: Long, attachment: Socke
   /** Detaches. */
   def close(): Unit = attachment.close()
 
-  /** Returns true once it has ended; false if others keep it up for so long. Call it after `close`.
+  /** Waits until its process has exited, and returns true. Returns false if others keep it up for
+    * longer than `limit`. Call it after `close`. It blocks the thread.
     */
-  def awaitEnd(seconds: Int): Boolean = KafkaBroker.awaitEnd(pid, seconds)
+  def waitForExit(limit: FiniteDuration): Boolean = KafkaBroker.waitForExit(pid, limit)
 
 object KafkaBroker:
   /** The longest wait for a start, on a busy machine. The wait ends earlier if the process has
@@ -111,8 +111,9 @@ object KafkaBroker:
 
     def end(): Unit = started.foreach { broker =>
       broker.close()
-      if !broker.awaitEnd(10) then ProcessHandle.of(broker.pid).ifPresent(_.destroyForcibly(): Unit)
-      broker.awaitEnd(10): Unit
+      if !broker.waitForExit(10.seconds) then
+        ProcessHandle.of(broker.pid).ifPresent(_.destroyForcibly(): Unit)
+      broker.waitForExit(10.seconds): Unit
     }
 
   /** Returns Kafka's properties for each broker of a cluster. */
@@ -261,9 +262,9 @@ object KafkaBroker:
       catch case _: SocketTimeoutException => ()
     false
 
-  private def awaitEnd(pid: Long, seconds: Int): Boolean =
+  private def waitForExit(pid: Long, limit: FiniteDuration): Boolean =
     val process = Option(ProcessHandle.of(pid).orElse(null))
-    process.forall(running => Try(running.onExit.get(seconds, TimeUnit.SECONDS)).isSuccess)
+    process.forall(running => Try(running.onExit.get(limit.length, limit.unit)).isSuccess)
 
   /** The time that a call has waited, which it tells from time to time. */
   private final class Wait(tell: FiniteDuration => Unit, tellEvery: FiniteDuration):

@@ -43,7 +43,7 @@ final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, er
           case Foreground.Ended.Stopped(code, _) => code
       finally
         broker.close()
-        broker.awaitEnd(20): Unit
+        broker.waitForExit(20.seconds): Unit
     finally delete(folder)
 
   /** The broker has deleted its data, unless a Ctrl-C has ended it too. */

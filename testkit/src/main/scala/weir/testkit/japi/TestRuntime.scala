@@ -21,7 +21,7 @@ object TestRuntime:
   /** As `run`, but also returns the time that has passed on the test's clock. */
   @throws[Exception]
   def timed[A](task: Task[A]): Timed[A] =
-    val (value, took) = ScalaTestRuntime.timed(task.asScala)
+    val (took, value) = ScalaTestRuntime.timed(task.asScala)
     Timed(value, Duration.ofNanos(took.toNanos))
 
 /** A value, and the time that it took. */

@@ -4,11 +4,12 @@ import scala.concurrent.duration.*
 
 import munit.FunSuite
 
+import weir.cli.sql.Statements
 import weir.cli.sql.run.ScriptCounts
-import weir.postgres.{Piece, Position, SqlScript}
+import weir.postgres.SqlScript
 
 class ProgressSuite extends FunSuite:
-  private val copy = Piece.Statement("COPY t FROM STDIN".getBytes, true, Position.start, 20)
+  private val copy = Statements.of("COPY t FROM STDIN;\n\\.\n")
 
   private def words(counts: ScriptCounts): String = Progress.words(counts.snapshot(), 2.seconds)
 
