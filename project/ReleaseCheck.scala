@@ -123,15 +123,21 @@ object ReleaseCheck {
     state
   }
 
-  /** Writes the section of `version`, or the one of what is not released yet if it has none. */
+  /** Writes the section of `version`, or the one of what is not released yet if it has none. Its
+    * links to files lead to those of that version: the page of a release is at another place.
+    */
   private def writeNotes(root: File, to: File, version: String): Unit = {
     val lines = IO.readLines(root / "CHANGELOG.md")
     def section(title: String) = lines
-      .dropWhile(line => !line.startsWith(s"## $title"))
+      .dropWhile(line => line != s"## $title" && !line.startsWith(s"## $title "))
       .drop(1)
       .takeWhile(!_.startsWith("## "))
     val found = Seq(version, "Unreleased").map(section).find(_.exists(_.trim.nonEmpty))
-    IO.writeLines(to, found.getOrElse(sys.error(s"CHANGELOG.md has no section $version.")))
+    val files = s"https://github.com/weir-scala/weir/blob/v$version"
+    val notes = found
+      .getOrElse(sys.error(s"CHANGELOG.md has no section $version."))
+      .map(_.replaceAll("""\]\((?![a-z]+:|#)""", s"]($files/"))
+    IO.writeLines(to, notes)
     println(s"releaseCheck: the notes of $version are in $to")
   }
 }
@@ -176,7 +182,8 @@ private final class Published(group: File, artifact: String, version: String, gp
       of.contains("SNAPSHOT") || name.startsWith("weir-") && of != version
     }
     val tests = dependencies.filter { case (name, _, scope) =>
-      scope != "test" && scope != "provided" && Seq("munit", "scalacheck").exists(name.startsWith)
+      scope == "test" ||
+      scope != "provided" && Seq("munit", "scalacheck").exists(name.startsWith)
     }
     lacking.map(tag => s"the POM of $artifact has no $tag") ++
       (if (parts.forall(_.text.trim.nonEmpty)) Nil
