@@ -46,6 +46,8 @@ val catsEffect = "3.7.1"
 val fs2 = "3.14.0"
 val brotli4j = "1.24.0"
 val jetty = "12.1.14"
+val sttp4 = "4.0.25"
+val tapirVersion = "1.13.26"
 val jsoniter = "2.38.17"
 val zstdJni = "1.5.7-28"
 val kafkaVersion = "4.4.0"
@@ -72,7 +74,7 @@ lazy val apiPages = Def.setting {
     s"-source-links:github://weir-scala/weir/$source",
     "-doc-root-content",
     root.toString
-  ) ++ innerPackages.value.map("-skip-by-id:" + _) :+ "-skip-by-id:fs2"
+  ) ++ innerPackages.value.map("-skip-by-id:" + _) :+ "-skip-by-id:fs2" :+ "-skip-by-id:sttp"
   // sbt names the project too, and scaladoc warns of the second name.
   (options: Seq[String]) => options.patch(options.indexOf("-project"), Nil, 2) ++ pages
 }
@@ -94,6 +96,8 @@ lazy val root = project
     zstd,
     cron,
     http,
+    sttp,
+    tapir,
     cats,
     fs2Interop,
     interopTests,
@@ -125,8 +129,9 @@ lazy val testLimit = project
   .settings(libraryDependencies += "junit" % "junit" % "4.13.2")
 
 val ruled = Seq("core", "testkit", "slf4j", "otel", "micrometer", "console", "csv", "json") ++
-  Seq("zstd", "cron", "http", "cats", "fs2Interop", "postgres", "postgresQueue", "kafka") ++
-  Seq("kafkaTestkit", "kafkaBroker", "program", "feeds", "cli", "lab", "bench")
+  Seq("zstd", "cron", "http", "sttp", "tapir", "cats", "fs2Interop", "postgres") ++
+  Seq("postgresQueue", "kafka", "kafkaTestkit", "kafkaBroker", "program", "feeds", "cli") ++
+  Seq("lab", "bench")
 lazy val ruledModules = taskKey[File]("A line for each module that has rules, with its class path")
 
 // The rules between packages and modules. Its tests check all modules, on their class files and
@@ -350,6 +355,37 @@ lazy val http = project
   .settings(
     libraryDependencies ++= Seq(
       "org.eclipse.jetty" % "jetty-server" % jetty,
+      "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
+    )
+  )
+
+// A backend of sttp's client.
+lazy val sttp = project
+  .dependsOn(core % "compile->compile;test->test", http % Test)
+  .settings(name := "weir-sttp", description := "A backend of sttp's client for Weir's tasks")
+  .settings(testSettings)
+  // sttp's suites are of ScalaTest, whose runner cannot pass their errors on; ours runs them.
+  .settings(Test / testFrameworks := Seq(TestFrameworks.MUnit))
+  .settings(
+    libraryDependencies ++= Seq(
+      "com.softwaremill.sttp.client4" %% "core" % sttp4,
+      // sttp's own suites of a backend. The server that they ask is ours: theirs is not published.
+      "com.softwaremill.sttp.client4" %% "core" % sttp4 % Test classifier "tests",
+      "org.eclipse.jetty.websocket" % "jetty-websocket-jetty-server" % jetty % Test,
+      "org.scalatest" %% "scalatest" % "3.2.19" % Test,
+      "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
+    )
+  )
+
+// A server of tapir's endpoints.
+lazy val tapir = project
+  .dependsOn(sttp, http, core % "test->test")
+  .settings(name := "weir-tapir", description := "Serves the endpoints of tapir by weir-http")
+  .settings(testSettings)
+  .settings(
+    libraryDependencies ++= Seq(
+      "com.softwaremill.sttp.tapir" %% "tapir-server" % tapirVersion,
+      "org.eclipse.jetty" % "jetty-http" % jetty,
       "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
     )
   )
@@ -741,7 +777,7 @@ def runMdoc(classpath: Seq[File], arguments: Seq[String]): Unit = {
 lazy val docs = project
   .in(file("docs"))
   .dependsOn(core, slf4j, otel, micrometer, console, csv, json, zstd, cron, http, cats)
-  .dependsOn(fs2Interop, testkit)
+  .dependsOn(fs2Interop, testkit, sttp, tapir)
   .dependsOn(postgres, postgresQueue, kafka, kafkaTestkit, kafkaBroker)
   .enablePlugins(MdocPlugin, ScalaUnidocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
@@ -749,6 +785,8 @@ lazy val docs = project
     libraryDependencies ++= (http4s ++ doobie :+ skunk :+ otel4s) ++ Seq(
       "org.scalameta" %% "munit" % "1.3.0",
       "org.xerial" % "sqlite-jdbc" % "3.54.1.0", // the cookbook's database
+      "com.softwaremill.sttp.tapir" %% "tapir-jsoniter-scala" % tapirVersion,
+      "com.github.plokhotnyuk.jsoniter-scala" %% "jsoniter-scala-macros" % jsoniter,
       "org.slf4j" % "slf4j-nop" % "2.0.17" % Runtime // no log lines in `./weir example`
     )
   )
@@ -767,7 +805,7 @@ lazy val docs = project
   .settings(
     ScalaUnidoc / unidoc / unidocProjectFilter :=
       inProjects(core, testkit, slf4j, otel, micrometer, console, csv, json, zstd) ||
-        inProjects(cron, http, cats, fs2Interop) ||
+        inProjects(cron, http, sttp, tapir, cats, fs2Interop) ||
         inProjects(postgres, postgresQueue, kafka, kafkaTestkit, kafkaBroker),
     ScalaUnidoc / unidoc / scalacOptions :=
       apiPages.value((ScalaUnidoc / unidoc / scalacOptions).value),

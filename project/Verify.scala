@@ -38,7 +38,9 @@ object Verify {
     "kafka" -> Seq("postgresQueue"),
     "core" -> Seq("postgres", "testkit", "cats", "fs2Interop", "interopTests"),
     "feeds" -> Seq("lab", "bench", "benchCe2"),
-    "cli" -> (Seq("rules", "otel", "kafkaTestkit", "kafkaBroker", "console", "http") ++ pages ++
+    "cli" -> (Seq("rules", "otel", "kafkaTestkit", "kafkaBroker", "console", "http", "tapir") ++
+      pages ++
+      Seq("sttp") ++
       Seq("micrometer", "slf4j", "csv", "json", "zstd", "cron", "program", "testLimit"))
   ).map { case (first, later) =>
     val about = s"How these end: ${(first +: later).mkString(", ")}"

@@ -93,6 +93,8 @@ object PublicApiSuite:
     Ruled("zstd", "weir.zstd"),
     Ruled("cron", "weir.cron"),
     Ruled("http", "weir.http"),
+    Ruled("sttp", "weir.interop.sttp"),
+    Ruled("tapir", "weir.interop.tapir"),
     Ruled("cats", "weir.interop.cats"),
     Ruled("fs2", "weir.interop.fs2"),
     Ruled("postgres", "weir.postgres"),

@@ -1,0 +1,153 @@
+package sttp.client4.httpclient.tasks
+
+import java.net.http.HttpRequest.{BodyPublisher, BodyPublishers}
+import java.net.http.HttpResponse.{BodyHandler, BodyHandlers}
+import java.net.http.{HttpClient, HttpRequest, HttpResponse}
+import java.nio.ByteBuffer
+import java.util.List as JavaList
+import java.util.concurrent.Flow.Publisher
+import java.util.concurrent.{CompletionException, Executors}
+import sttp.client4.*
+import sttp.client4.compression.{CompressionHandlers, Compressor}
+import sttp.client4.httpclient.{HttpClientAsyncBackend, HttpClientBackend}
+import sttp.client4.internal.httpclient.{BodyToHttpClient, Sequencer, cancelPublisher}
+import sttp.client4.internal.ws.SimpleQueue
+import sttp.client4.wrappers.FollowRedirectsBackend
+import sttp.monad.MonadError
+import weir.interop.sttp.{WeirStreams, taskMonad}
+import weir.{Mutex, Outcome, Queue, Resource, Stream, Task, WeirRuntime}
+
+/** Sends requests of sttp as tasks. sttp's own base class makes requests and responses of them, and
+  * has the web sockets.
+  *
+  * It is in sttp's package since the types of what a backend has to define are private to it:
+  * decision 0049.
+  */
+final class TaskHttpBackend private (
+    client: HttpClient,
+    customizeRequest: HttpRequest => HttpRequest
+)(using runtime: WeirRuntime)
+    extends HttpClientAsyncBackend[
+      Task,
+      WeirStreams,
+      Publisher[JavaList[ByteBuffer]],
+      ReceivedBody
+    ](client, taskMonad, false, customizeRequest, TaskHttpBackend.compression)
+    with WebSocketStreamBackend[Task, WeirStreams]:
+  override val streams: WeirStreams = WeirStreams
+
+  // ---- an exchange ----
+
+  /** As the base class does, but a response that comes at the moment of a cancel is closed too. */
+  override def sendRegular[T](request: GenericRequest[T, R]): Task[Response[T]] =
+    convertRequest(request).flatMap { converted =>
+      Task.bracketFull(poll => poll(exchange(customizeRequest(converted)))) { answer =>
+        val whole = Option(answer.body).fold(emptyBody())(lowLevelBodyToBody)
+        val body = request.options.maxResponseBodyLength.fold(whole)(bodyToLimitedBody(whole, _))
+        readResponse(answer, Left(body), request)
+      } {
+        case (_, Outcome.Succeeded(_)) => Task.unit // read, or its reader's
+        case (answer, _) => close(answer)
+      }
+    }
+
+  private type Answer = HttpResponse[Publisher[JavaList[ByteBuffer]]]
+
+  private def exchange(request: HttpRequest): Task[Answer] = Task.asyncCancelable { done =>
+    val sent = client.sendAsync(request, createBodyHandler)
+    sent.whenComplete((answer, error) =>
+      done(error match
+        case null => Right(answer)
+        case wrapped: CompletionException if wrapped.getCause != null => Left(wrapped.getCause)
+        case error => Left(error))
+    ): Unit
+    Task.delay {
+      sent.whenComplete((answer, _) => if answer != null then closeNow(answer)): Unit
+      sent.cancel(true): Unit
+    }
+  }
+
+  private def close(answer: Answer): Task[Unit] = Task.delay(closeNow(answer))
+
+  private def closeNow(answer: Answer): Unit =
+    if answer.body != null then cancelLowLevelBody(answer.body)
+
+  // ---- bodies ----
+
+  override protected def createBodyHandler: BodyHandler[Publisher[JavaList[ByteBuffer]]] =
+    BodyHandlers.ofPublisher()
+
+  override protected def lowLevelBodyToBody(blocks: Publisher[JavaList[ByteBuffer]]): ReceivedBody =
+    ReceivedBody.of(blocks)
+
+  override protected def cancelLowLevelBody(blocks: Publisher[JavaList[ByteBuffer]]): Unit =
+    cancelPublisher(blocks)
+
+  override protected def emptyBody(): ReceivedBody = ReceivedBody.empty
+
+  override protected def bodyToLimitedBody(body: ReceivedBody, limit: Long): ReceivedBody =
+    body.through(WeirStreams.limitBytes(_, limit))
+
+  override protected def addOnEndCallbackToBody(
+      body: ReceivedBody,
+      callback: () => Unit
+  ): ReceivedBody = body.through(_.onFinalizeCase {
+    case Outcome.Succeeded(_) => Task.delay(callback())
+    case _ => Task.unit
+  })
+
+  override protected val bodyFromHttpClient: ReadBody = ReadBody()
+
+  override protected val bodyToHttpClient: BodyToHttpClient[Task, WeirStreams, R] =
+    new BodyToHttpClient[Task, WeirStreams, R]:
+      val streams: WeirStreams = WeirStreams
+      given monad: MonadError[Task] = taskMonad
+      val multiPartBodyBuilder: StreamParts = StreamParts(publisher)
+      def streamToPublisher(blocks: Stream[Array[Byte]]): Task[BodyPublisher] = publisher(blocks)
+      def compressors: List[Compressor[R]] = TaskHttpBackend.compression.compressors
+
+  private def publisher(blocks: Stream[Array[Byte]]): Task[BodyPublisher] = Task.delay(
+    BodyPublishers.fromPublisher(
+      blocks.filter(_.nonEmpty).map(ByteBuffer.wrap).toPublisher[ByteBuffer]
+    )
+  )
+
+  // ---- web sockets ----
+
+  override protected def createSimpleQueue[T]: Task[SimpleQueue[Task, T]] =
+    Queue.unbounded[T].map { queue =>
+      new SimpleQueue[Task, T]:
+        def offer(value: T): Unit = queue.offer(value).runSync()
+        def poll: Task[T] = queue.take
+    }
+
+  override protected def createSequencer: Task[Sequencer[Task]] = Mutex().map { mutex =>
+    new Sequencer[Task]:
+      def apply[T](task: => Task[T]): Task[T] = mutex.withLock(Task.defer(task))
+  }
+
+  override protected def ensureOnAbnormal[T](task: Task[T])(finalizer: => Task[Unit]): Task[T] =
+    task.guaranteeCase {
+      case Outcome.Succeeded(_) => Task.unit
+      case _ => Task.defer(finalizer)
+    }
+
+object TaskHttpBackend:
+  private val compression: CompressionHandlers[WeirStreams, ReceivedBody] =
+    CompressionHandlers(Compression.compressors, Compression.decompressors)
+
+  def apply(client: HttpClient, customizeRequest: HttpRequest => HttpRequest)(using
+      WeirRuntime
+  ): WebSocketStreamBackend[Task, WeirStreams] =
+    FollowRedirectsBackend(new TaskHttpBackend(client, customizeRequest))
+
+  /** Returns the client that `options` describe. The release closes it. */
+  def client(options: BackendOptions): Resource[HttpClient] =
+    for
+      threads <- Resource.make(Task.delay(Executors.newVirtualThreadPerTaskExecutor()))(pool =>
+        Task.delay(pool.shutdown())
+      )
+      client <- Resource.make(
+        Task.delay(HttpClientBackend.defaultClient(options, Some(threads)))
+      )(client => Task.delay(client.shutdownNow()))
+    yield client

@@ -1,0 +1,134 @@
+package weir.interop.sttp
+
+import _root_.sttp.client4.*
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.duration.DurationInt
+import weir.http.{HttpServer, Response}
+import weir.{RunTwice, Stream, Task, WeirSuite}
+
+/** What sttp's suites do not ask: cancels, bodies that are not read, and back-pressure. */
+class TaskBackendSuite extends WeirSuite, RunTwice:
+  private val block = new Array[Byte](64 * 1024)
+
+  private def asking[A](handler: weir.http.Request => Task[Response])(
+      body: (WebSocketStreamBackend[Task, WeirStreams], Int) => Task[A]
+  ): A = HttpServer
+    .serve(0)(handler)
+    .use(server => TaskBackend.resource().use(body(_, server.port)))
+    .runSync()
+
+  complete(List(TaskBackend.getClass))
+
+  row("TaskBackend.resource")(List("ok", "ok"))(
+    HttpServer.serve(0)(_ => Task.pure(Response.text("ok"))).use { server =>
+      TaskBackend.resource().use { backend =>
+        basicRequest
+          .get(uri"http://localhost:${server.port}")
+          .response(asStringOrFail)
+          .send(backend)
+          .map(_.body)
+          .replicate(2)
+      }
+    }
+  )
+
+  test("a cancel closes the exchange: the server's task is cancelled too"):
+    val begun, cancelled = CountDownLatch(1)
+    val waits = Task(begun.countDown()).andThen(Task.never)
+    asking(_ => waits.onCancel(Task(cancelled.countDown()))) { (backend, port) =>
+      val request = basicRequest.get(uri"http://localhost:$port").send(backend)
+      request.start.flatMap(fiber => Task(await(begun)).andThen(fiber.cancel))
+    }
+    await(cancelled)
+
+  /** A response without an end. The latch opens when the server has closed it. */
+  private final class Endless:
+    val sent = AtomicInteger()
+    val closed = CountDownLatch(1)
+    val response: Response = Response.stream(
+      Stream
+        .constant(block)
+        .evalTap(_ => Task(sent.incrementAndGet()))
+        .onFinalize(Task(closed.countDown())),
+      "application/octet-stream"
+    )
+
+  test("a body that is not read to its end is closed"):
+    val endless = Endless()
+    val size = asking(_ => Task.pure(endless.response)) { (backend, port) =>
+      val read = asStreamAlways[Task, Int, WeirStreams](WeirStreams)(
+        _.take(3).fold(0)(_ + _.length)
+      )
+      basicRequest.get(uri"http://localhost:$port").response(read).send(backend).map(_.body)
+    }
+    assert(size > 0)
+    await(endless.closed)
+
+  test("a body that is not read at all is closed"):
+    val endless = Endless()
+    asking(_ => Task.pure(endless.response)) { (backend, port) =>
+      val unread = asStreamAlways[Task, Unit, WeirStreams](WeirStreams)(_ => Task.unit)
+      basicRequest.get(uri"http://localhost:$port").response(unread).send(backend)
+    }: Unit
+    await(endless.closed)
+
+  test("a cancel while a body is read closes it"):
+    val endless = Endless()
+    asking(_ => Task.pure(endless.response)) { (backend, port) =>
+      val held = CountDownLatch(1)
+      val read = asStreamAlways[Task, Unit, WeirStreams](WeirStreams)(
+        _.evalForeach(_ => Task(held.countDown()).andThen(Task.never))
+      )
+      val request = basicRequest.get(uri"http://localhost:$port").response(read).send(backend)
+      request.start.flatMap(fiber => Task(await(held)).andThen(fiber.cancel))
+    }
+    await(endless.closed)
+
+  test("a server does not send what nobody reads"):
+    val endless = Endless()
+    asking(_ => Task.pure(endless.response)) { (backend, port) =>
+      // A reader that is busy with its first block.
+      val held = asStreamAlways[Task, Unit, WeirStreams](WeirStreams)(
+        _.evalTap(_ => Task.sleep(300.millis)).take(1).drain
+      )
+      basicRequest.get(uri"http://localhost:$port").response(held).send(backend)
+    }: Unit
+    // Buffers of the network hold some megabytes.
+    assert(endless.sent.get < 1000, endless.sent)
+
+  test("a request is asked for its blocks as the server reads"):
+    val sent = AtomicInteger()
+    val blocks = Stream.constant(block).take(1000).evalTap(_ => Task(sent.incrementAndGet()))
+    val read = CountDownLatch(1)
+    val handler = (request: weir.http.Request) =>
+      request.body.stream
+        .evalTap(_ => Task(await(read)))
+        .take(1)
+        .drain
+        .as(Response.text(s"${sent.get < 1000}"))
+    val answer = asking(handler) { (backend, port) =>
+      val request = basicRequest
+        .post(uri"http://localhost:$port")
+        .streamBody(WeirStreams)(blocks)
+        .response(asStringAlways)
+        .send(backend)
+      Task.both(request, Task(read.countDown()).delayBy(300.millis)).map(_._1.body)
+    }
+    assertEquals(answer, "true")
+
+  test("the operations of tasks: errors, and a finalizer that runs in any case"):
+    val boom = RuntimeException("boom")
+    val ran = AtomicInteger()
+    def counted(task: => Task[Int]) = taskMonad.ensure2(task, Task(ran.incrementAndGet()).void)
+    val failed = counted(taskMonad.error(boom))
+    assertEquals(failed.attempt.runSync(), Left(boom))
+    assertEquals(counted(throw boom).attempt.runSync(), Left(boom))
+    assertEquals(taskMonad.handleError(failed) { case `boom` => Task.pure(1) }.runSync(), 1)
+    assertEquals(ran.get, 3)
+    assertEquals(taskMonad.handleError(throw boom) { case `boom` => Task.pure(1) }.runSync(), 1)
+
+  test("a stub answers without a server"):
+    val stub = TaskBackend.stub.whenAnyRequest.thenRespondAdjust("stubbed")
+    val text = basicRequest.get(uri"http://localhost").response(asStringAlways).send(stub)
+    assertEquals(text.map(_.body).runSync(), "stubbed")
