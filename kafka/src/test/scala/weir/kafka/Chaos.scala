@@ -143,6 +143,8 @@ private final class Chaos(
     while !condition do
       check()
       if deadline.isOverdue() then
+        toTell(cluster.state(group, topic))
+        current.foreach(member => toTell(member.dump))
         val committed = cluster.committedCount(group, topic)
         throw AssertionError(s"not so after 4 minutes: $event. $committed of $sent are committed")
       Thread.sleep(50)

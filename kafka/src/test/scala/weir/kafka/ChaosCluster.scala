@@ -5,7 +5,13 @@ import java.net.ServerSocket
 import java.nio.file.Files
 import java.util.Comparator
 import java.util.concurrent.{CompletableFuture, ConcurrentHashMap, Executor, ThreadLocalRandom}
-import org.apache.kafka.clients.admin.{Admin, NewPartitions, NewTopic, OffsetSpec}
+import org.apache.kafka.clients.admin.{
+  Admin,
+  ListConsumerGroupOffsetsOptions,
+  NewPartitions,
+  NewTopic,
+  OffsetSpec
+}
 import org.apache.kafka.common.{TopicPartition, Uuid}
 import org.apache.kafka.common.serialization.StringDeserializer
 import org.apache.kafka.clients.consumer.KafkaConsumer as Client
@@ -64,6 +70,28 @@ final class ChaosCluster(size: Int, members: Int) extends AutoCloseable:
   def membersOf(group: String): Int = Try {
     admin.describeConsumerGroups(java.util.List.of(group)).all.get.get(group).members.size
   }.getOrElse(0)
+
+  /** Describes what a group is stuck at: its members, offsets and the open transactions. */
+  def state(group: String, topic: String): String =
+    def tried(name: String)(body: => Any): String =
+      s"$name: ${Try(body).fold(_.toString, _.toString)}"
+    val partitions = admin.describeTopics(java.util.List.of(topic)).allTopicNames.get.get(topic)
+    val asked = partitions.partitions.asScala
+      .map(at => TopicPartition(topic, at.partition) -> OffsetSpec.latest)
+      .toMap
+    Seq(
+      tried("group")(admin.describeConsumerGroups(java.util.List.of(group)).all.get),
+      tried("committed")(admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata.get),
+      tried("committed and stable") {
+        val stable = ListConsumerGroupOffsetsOptions().requireStable(true).timeoutMs(5000)
+        admin.listConsumerGroupOffsets(group, stable).partitionsToOffsetAndMetadata.get
+      },
+      tried("ends")(admin.listOffsets(asked.asJava).all.get),
+      tried("transactions") {
+        val all = admin.listTransactions().all.get.asScala.map(_.transactionalId)
+        admin.describeTransactions(all.asJavaCollection).all.get.asScala.mkString("\n  ")
+      }
+    ).mkString("\n")
 
   /** Returns all committed records of the topic, whose partitions do not grow. */
   def readAll(topic: String): Vector[(String, String)] =

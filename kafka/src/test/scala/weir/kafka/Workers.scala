@@ -85,5 +85,19 @@ object Workers:
     private def signal(name: String): Unit =
       ProcessBuilder("kill", s"-$name", process.pid.toString).start().waitFor(): Unit
 
+    /** Returns the stacks of its threads and its fibers. */
+    def dump: String =
+      val fibers = Path.of(s"$file.fibers")
+      val core = sys.props("java.class.path").split(':').find(_.contains("weir-core"))
+      val load = core.map(jar => jcmd("JVMTI.agent_load", jar, fibers.toString)).getOrElse("")
+      val found = if Files.exists(fibers) then Files.readString(fibers) else load
+      s"worker $number:\n$found\n${jcmd("Thread.print")}"
+
+    private def jcmd(command: String*): String =
+      val program = Path.of(sys.props("java.home"), "bin", "jcmd").toString
+      val builder = ProcessBuilder((Seq(program, process.pid.toString) ++ command)*)
+      val started = builder.redirectErrorStream(true).start()
+      String(started.getInputStream.readAllBytes)
+
     /** SIGKILL: no finalizer runs. */
     def kill(): Unit = process.destroyForcibly().waitFor(): Unit

@@ -292,16 +292,15 @@ private[kafka] final class PollLoop(
       tell(AssignmentChange.Lost(lost.iterator.map(_.partition).toSet))
 
   /** Begins to read those partitions once the brokers have sent their committed offsets and maps:
-    * without the map, records that are done beyond the offset would be done again. Until then
-    * nothing could be read anyway, since the client needs the same answer to find its positions.
-    * The other partitions go on, and so does the group.
+    * without the map, records that are done beyond the offset would be done again. It seeks to
+    * these offsets, so that no partition waits for the client's own search for its position. The
+    * other partitions go on, and so does the group. While a transaction for one of the partitions
+    * is open, the brokers do not answer.
     */
   private def read(partitions: Collection[TopicPartition], time: Duration): Unit =
     val start = clock.nanoTime
-    // Transactions commit no map. If two members read committed offsets while a transaction is
-    // open, older clients may never find their positions (KAFKA-20765).
     life.give(time)
-    val asks = options.commits || starts.dependOnCommits
+    val asks = options.group.nonEmpty
     val answer = if asks then commits.committed(partitions, time) else Some(java.util.Map.of())
     val begins = answer.flatMap(begin(partitions, _, time))
     life.give()
@@ -321,8 +320,9 @@ private[kafka] final class PollLoop(
           offsets.get(partition) match
             case Some(offset) => addAt(partition, offset): Unit
             case None =>
-              val before = if options.commits then answer.map(_.get(partition)) else None
-              add(partition, before.filter(_ != null)): Unit
+              val before = answer.flatMap(committed => Option(committed.get(partition)))
+              before.foreach(consumer.seek(partition, _))
+              add(partition, before.filter(_ => options.commits)): Unit
         }
 
   /** Returns the offsets of the partitions that do not begin at the commit; none if the brokers do

@@ -147,8 +147,28 @@ class PollLoopSuite extends FunSuite:
           timeout: Duration
       ): JMap[TopicPartition, OffsetAndMetadata] =
         JMap.of(all.head, OffsetAndMetadata(100, map.text))
+
+      /** Kafka's client finds out that the log is shorter. */
+      override def seek(partition: TopicPartition, to: OffsetAndMetadata): Unit = seek(partition, 0)
     val target = MergedTarget()
     running(consumer, target = target)(_ => readAll(target, 150))
+
+  test("with transactions a partition begins at what is committed, once that is stable"):
+    val isStable = CountDownLatch(1)
+    val consumer = new PollingConsumer(1, 40):
+      override def committed(
+          partitions: JSet[TopicPartition],
+          timeout: Duration
+      ): JMap[TopicPartition, OffsetAndMetadata] =
+        if isStable.getCount > 0 then throw TimeoutException("a transaction is open")
+        JMap.of(all.head, OffsetAndMetadata(30))
+    val target = MergedTarget()
+    running(consumer, options.copy(commits = false), target): _ =>
+      eventually("it does not poll")(consumer.polls.size >= 5)
+      assertEquals(consumer.paused, consumer.assignment)
+      isStable.countDown()
+      val offsets = target.queue.take().records.asScala.map(_.offset).toVector
+      assertEquals(offsets, (30L until 40).toVector)
 
   test("during a revoke the group's new generation is known"):
     @volatile var generation = 1
