@@ -1,6 +1,5 @@
 package weir.interop.tapir
 
-import _root_.sttp.capabilities.StreamMaxLengthExceededException
 import _root_.sttp.model.Part
 import _root_.sttp.tapir.model.ServerRequest
 import _root_.sttp.tapir.server.interpreter.{RawValue, RequestBody}
@@ -8,7 +7,7 @@ import _root_.sttp.tapir.{FileRange, InputStreamRange, RawBodyType, RawPart}
 import java.io.ByteArrayInputStream
 import java.nio.ByteBuffer
 import java.nio.charset.{Charset, IllegalCharsetNameException, UnsupportedCharsetException}
-import weir.http.{Body, BodyTooLarge, HttpError}
+import weir.http.{Body, HttpError}
 import weir.interop.sttp.WeirStreams
 import weir.{Stream, Task}
 
@@ -28,9 +27,7 @@ private object ReadBody extends RequestBody[Task, WeirStreams]:
     val body = TapirRequest.of(request).body
     val limited =
       if maxBytes.isEmpty then body else Body.stream(toStream(request, maxBytes), body.length)
-    raw(request, bodyType, limited, request.contentTypeParsed.flatMap(_.charset)).adaptError {
-      case error: BodyTooLarge => StreamMaxLengthExceededException(error.limitBytes)
-    }
+    raw(request, bodyType, limited, request.contentTypeParsed.flatMap(_.charset))
 
   private def raw[R](
       request: ServerRequest,
