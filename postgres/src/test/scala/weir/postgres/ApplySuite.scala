@@ -119,19 +119,22 @@ class ApplySuite extends ServerSuite:
     assertEquals(e.position.map(_.line), Some(5L))
     assertEquals(e.problem, "ERROR: no 1")
 
-  test("a COPY that the server refuses has its data skipped, never run"):
+  test("the data of a COPY that the server refuses is read as statements, as by psql"):
     val (database, url) = fresh()
     val script =
-      "CREATE TABLE t (i int);\nCOPY nix FROM STDIN;\nDROP TABLE t;\n\\.\nINSERT INTO t VALUES " +
-        "(1);\n"
+      "CREATE TABLE t (i int);\nCOPY nix FROM STDIN;\nINSERT INTO t VALUES (2);\n\\.\n" +
+        "INSERT INTO t VALUES (1);\n"
     val told = Told()
     val summary = apply(url, script, ApplyOptions(OnError.Continue), told)
-    assertEquals((summary.statements, summary.errors), (2L, 1L))
+    assertEquals((summary.statements, summary.errors), (3L, 2L))
     assertEquals(
       told.errors.map(_.getMessage).toList,
-      List("s.sql:2:1: ERROR: relation \"nix\" does not exist")
+      List(
+        "s.sql:2:1: ERROR: relation \"nix\" does not exist",
+        "s.sql:4:1: \\. is no command of psql"
+      )
     )
-    assertEquals(server.ask(database)("SELECT count(*) FROM t"), "1")
+    assertEquals(server.ask(database)("SELECT sum(i) FROM t"), "3")
 
   over("a COPY after errors, of a statement and of another COPY, is applied whole"):
     (database, url) =>

@@ -3,7 +3,7 @@ package weir.postgres
 import java.nio.charset.StandardCharsets.UTF_8
 import scala.util.Random
 import weir.{Tier, WeirSuite}
-import weir.postgres.apply.{KnownSecrets, SkippedData, TransactionEnd}
+import weir.postgres.apply.{KnownSecrets, TransactionEnd}
 import weir.postgres.jobs.CopyHead
 import weir.postgres.journal.StatementKind
 import weir.postgres.protocol.{SessionState, SessionWatch}
@@ -69,27 +69,8 @@ class ClassificationSuite extends WeirSuite:
       )
     do assertEquals(CopyHead.of(statement(text)), head, text)
 
-  test("the next COPY is found in skipped data, however it is written"):
-    for line <- List(
-        "COPY u FROM STDIN;",
-        "  copy u(a)FROM/* ; */stdin;",
-        "/* a /* b */ */ COPY \"from x\" FROM -- y"
-      )
-    do
-      val lines = s"1\t2\n$line\n"
-      val found = new SkippedData(statement("COPY t (csv) FROM STDIN")).next(data(lines))
-      assertEquals(found, Option.when(line.endsWith(";"))(2L), line)
-
-  test("a quote of CSV is known in every form of a string"):
-    for quote <- List("QUOTE ''''", "QUOTE AS E'\\''", "QUOTE /* a */ $$'$$") do
-      val copy = statement(s"COPY t FROM STDIN CSV $quote")
-      assertEquals(new SkippedData(copy).next(data("'a\nCOPY u FROM STDIN;\n'\n")), None, quote)
-
   private def statement(text: String) =
     Piece.Statement(text.getBytes(UTF_8), copies = false, Position.start, 0)
-
-  private def data(text: String) =
-    Piece.CopyData(text.getBytes(UTF_8), 0, text.length, Position.start, 0)
 
   private def followed(text: Array[Byte]) =
     val settings = FollowedSettings()

@@ -88,7 +88,9 @@ private[postgres] final class Applying(
       .during(applied)
       .guaranteeCase {
         case Outcome.Succeeded(_) => Task.unit
-        case _ => undo(inTransaction).guarantee(Task(output.abandon()))
+        case outcome =>
+          if outcome == Outcome.Canceled then output.killPrograms()
+          undo(inTransaction).guarantee(Task(output.abandon()))
       }
       .adaptError {
         case error: ServerError => unplaced(error).after(counts.summary)
@@ -221,7 +223,6 @@ private[postgres] final class Applying(
     case file: Piece.File =>
       script = file.name
       delivery.within(file.within)
-      if copy ne null then copy.nn.isElsewhere = true
     case command: Piece.Command =>
       if (command.reading ne null) && !Known.isOfStatement(command.name) && delivery.hasSettings
       then
@@ -271,6 +272,13 @@ private[postgres] final class Applying(
       case "c" => connect(command)
       case "look" => () // the reader waits for it
       case "`" => variables.answered.add(Shell.output(command.arguments).await)
+      case "prompt" =>
+        print(command.arguments.head)
+        variables.answered.add(Shell.answer.await)
+      case "begun" =>
+        val isRefused = (copy ne null) && copy.nn.refused
+        variables.answered.refusesData = isRefused
+        if isRefused then copy = null
       case "sync" =>
         if options.resume.nonEmpty then throw notInJournal
         variables.answered.set(last.variables)
@@ -334,10 +342,7 @@ private[postgres] final class Applying(
 
   private def deliverData(data: Piece.CopyData)(using Task.Direct): Unit =
     val open = copy
-    if (open ne null) && open.refused then
-      if !open.isElsewhere then
-        for line <- open.skipped.next(data) do throw noData(open.statement, line)
-    else if open ne null then
+    if (open ne null) && !open.refused then
       if open.firstDataLine == 0 then open.firstDataLine = data.start.line
       if delivery.copyHasFailed then endCopy(data)
       else
@@ -348,17 +353,6 @@ private[postgres] final class Applying(
           listener.copying(open.script, open.statement, data.start.line - open.firstDataLine)
         // If the server takes the blocks as fast as they come, nothing else makes this fiber yield.
         if open.blocks % 16 == 0 then Task.cede.await
-
-  private def noData(statement: Piece.Statement, line: Long) = ScriptException(
-    script,
-    Some(Position(Position.UnknownOffset, line, 1)),
-    s"the COPY at ${statement.start}, which the server has refused, seems to have no data: here " +
-      "is the next COPY",
-    hint = Some(
-      "The statements between them were not run. End the data of each COPY with a line \\., " +
-        "even if there is no data."
-    )
-  )
 
   private def endCopy(piece: Piece)(using Task.Direct): Unit =
     val open = copy
@@ -505,12 +499,10 @@ private[postgres] object Applying:
       val script: String,
       val begunNanos: Long
   ):
-    var isElsewhere = false // its data is in another file
     var firstDataLine = 0L
     var blocks = 0L
     var isSent = false
     var refused = false
-    lazy val skipped = SkippedData(statement)
 
   def scripts(
       connection: ScriptConnection,

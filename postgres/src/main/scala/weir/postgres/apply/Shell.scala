@@ -4,20 +4,20 @@ import java.io.IOException
 import java.nio.charset.StandardCharsets.ISO_8859_1
 import weir.Task
 import weir.io.{Command, Text}
+import weir.postgres.input.StandardInput
 import weir.postgres.psql.{CommandProblem, ShellProgram}
 
-/** Runs what `\!` names by the shell, as psql does. */
+/** Runs programs by the shell, and asks the user, as psql does. */
 private[apply] object Shell:
-  private val notFound = 127 // the exit code of a shell that cannot run the program
-
-  /** @param command
+  /** Runs a program, whose exit code does not matter, as in psql.
+    *
+    * @param command
     *   the text for the shell, the folder in which it runs, and changes of its environment, each
     *   `NAME=VALUE`, or `NAME` alone to remove one
     * @param print
     *   called with what the program prints; its errors go to the standard error
     */
   def run(command: List[String], print: String => Unit): Task[Unit] =
-    val text = command.head
     Command
       .runAs(builder(command))
       .use: running =>
@@ -26,9 +26,7 @@ private[apply] object Shell:
           .evalMap(part => Task(print(part)))
           .drain
           .andThen(running.exitCode)
-      .map: code =>
-        if code == notFound then
-          throw CommandProblem(s"\\!: failed: $text", "The shell has not found the program.")
+          .void
       .adaptError:
         case error: IOException =>
           CommandProblem(s"\\!: failed: ${error.getMessage}", "Is there a shell, /bin/sh?")
@@ -51,6 +49,19 @@ private[apply] object Shell:
           Left(
             CommandProblem(s"${command.head}: ${error.getMessage}", "Is there a shell, /bin/sh?")
           )
+
+  /** Returns the next line of the standard input, each byte a character. */
+  val answer: Task[Either[CommandProblem, String]] = Task
+    .onPlatformThread(StandardInput.line())
+    .map: line =>
+      if line ne null then Right(line)
+      else
+        Left(
+          CommandProblem(
+            "\\prompt: could not read value for variable",
+            "The standard input has ended. Set the variable by -v NAME=VALUE instead."
+          )
+        )
 
   private final val MostOutput = 8 << 20
 

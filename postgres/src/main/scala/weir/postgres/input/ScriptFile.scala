@@ -70,6 +70,9 @@ private[input] final class ScriptFile(
     if piece eq null then markSum(splitter.usedBytes)
     taken(piece)
 
+  /** Reads on as if the COPY that was returned last had no data. */
+  def copyIsRefused(): Unit = splitter.copyIsRefused()
+
   /** Returns the next piece; null if it is not in the block that was read last. */
   def nextOfBlock(): Piece | Null = taken(splitter.next())
 

@@ -43,6 +43,9 @@ private[postgres] final class ScriptSource(
   /** The last piece, if it is a command that reads a file. */
   private var reads: Piece.Command | Null = null
 
+  /** The last piece, if it is a COPY whose answer decides how the script is read on. */
+  private var copying: Piece.Statement | Null = null
+
   /** The program whose output is read. */
   private var running = Option.empty[ProgramInput]
 
@@ -75,14 +78,12 @@ private[postgres] final class ScriptSource(
     */
   private def mayFollow(piece: Piece): Boolean = piece match
     case _: (Piece.Command | Piece.File) => false
+    case statement: Piece.Statement if asks(statement) => false
     case _ => ready.isEmpty
 
   /** Returns the next piece, if it is in the block that was read last. */
   private def nextOfBlock(): Piece | Null =
-    try
-      files.head.nextOfBlock() match
-        case command: Piece.Command => shown(command)
-        case other => other
+    try emitted(files.head.nextOfBlock())
     catch
       case error: ScriptException =>
         failure = error
@@ -95,13 +96,28 @@ private[postgres] final class ScriptSource(
       val applied = command.applied
       if applied ne null then applied.get.await
       begin(command)
+    val begun = copying
+    copying = null
+    if begun ne null then
+      ready.prepend(Piece.Command("begun", Nil, begun.start, begun.endOffset)): Unit
     var piece: Piece | Null = if ready.isEmpty then null else ready.dequeue()
     while (piece eq null) && files.nonEmpty do
       if running.isEmpty || !commands.variables.answered.refusesData then piece = files.head.next()
       if piece eq null then piece = leave()
-    piece match
-      case command: Piece.Command => shown(command)
-      case other => other
+    emitted(piece)
+
+  private def emitted(piece: Piece | Null): Piece | Null = piece match
+    case command: Piece.Command => shown(command)
+    case statement: Piece.Statement if asks(statement) =>
+      copying = statement
+      statement
+    case other => other
+
+  /** Returns true if the answer to a COPY decides if its data follows: if psql passes over the
+    * error of a COPY, it reads the data as statements.
+    */
+  private def asks(statement: Piece.Statement): Boolean =
+    statement.copies && commands.areApplied && commands.goesOn && files.head.isScript
 
   private def shown(command: Piece.Command): Piece =
     if command.name == "fail" && !commands.areApplied then throw failureOf(command)
@@ -131,6 +147,8 @@ private[postgres] final class ScriptSource(
   private def begin(command: Piece.Command): Unit =
     if command.name == "c" && !commands.areApplied then settings.beginSession()
     else if command.name == "i" || command.name == "copy" then beginFile(command)
+    else if command.name == "begun" && commands.variables.answered.refusesData then
+      files.head.copyIsRefused()
 
   private def beginFile(command: Piece.Command): Unit =
     val isScript = command.name == "i"
@@ -143,7 +161,8 @@ private[postgres] final class ScriptSource(
       if files.size > ScriptSource.MostFiles then "it is included too deep"
       else if isStandardInput || program.nonEmpty then null
       else Folder.problem(Path.of(name))
-    if problem ne null then fails(command, s"$name: $problem")
+    if problem ne null then
+      fails(command, s"$name: $problem", "Relative names begin in the current folder.")
     else if program.nonEmpty && !commands.areApplied then withoutData(command)
     else
       commands.variables.answered.refusesData = false
@@ -165,9 +184,10 @@ private[postgres] final class ScriptSource(
       running = program
       if isScript then commands.beginFile(name)
 
-  private def fails(command: Piece.Command, problem: String): Unit =
-    val said = List(problem, "Relative names begin in the current folder.")
-    ready += shown(Piece.Command("fail", said, command.start, command.endOffset))
+  private def fails(command: Piece.Command, problem: String, hint: String): Unit =
+    ready += shown(
+      Piece.Command("fail", List(problem, hint), command.start, command.endOffset)
+    )
 
   /** A program runs only where its data is applied. */
   private def withoutData(command: Piece.Command): Unit =
@@ -186,7 +206,8 @@ private[postgres] final class ScriptSource(
       val code = Task.onPlatformThread(program.exitCode()).await
       if code != 0 then
         val command = Piece.Command("fail", Nil, ended.at, ended.endOffset)
-        fails(command, s"${program.name}: child process exited with exit code $code")
+        val problem = s"${program.name}: child process exited with exit code $code"
+        fails(command, problem, "The data that it has printed was sent.")
     running = None
     files = files.tail
     if ended.isScript then commands.endFile()

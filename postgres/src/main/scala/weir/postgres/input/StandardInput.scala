@@ -6,7 +6,7 @@ import java.nio.channels.Channels
 /** The standard input, from which several commands of a script may read, one after the other. It
   * stays open, and what one of them has read and not used is given back for the next.
   */
-private[input] object StandardInput extends WaitingInput:
+private[postgres] object StandardInput extends WaitingInput:
   private lazy val input: InputStream =
     Channels.newInputStream(FileInputStream(FileDescriptor.in).getChannel)
   private var left = Array.emptyByteArray
@@ -18,6 +18,15 @@ private[input] object StandardInput extends WaitingInput:
       System.arraycopy(left, 0, bytes, from, count)
       left = left.drop(count)
       count
+
+  /** Returns the bytes of the next line, with its newline, each as a character; null at the end. */
+  def line(): String | Null =
+    val text = StringBuilder()
+    var byte = read()
+    while byte >= 0 && byte != '\n' do
+      text += byte.toChar
+      byte = read()
+    if byte < 0 && text.isEmpty then null else text.append('\n').result()
 
   /** The next read begins with these bytes. */
   def giveBack(bytes: Array[Byte]): Unit = left = bytes ++ left

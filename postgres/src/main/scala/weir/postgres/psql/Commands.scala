@@ -143,6 +143,8 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       case "gexec" => List(Later("gexec", Nil))
       case "!" => shell(arguments)
       case "o" | "out" => output(arguments)
+      case "prompt" => prompt(arguments)
+      case "encoding" => encoding(name, arguments)
       case "getenv" => getenv(arguments)
       case "setenv" => setenv(arguments)
       case "q" | "quit" | "r" | "reset" => Nil
@@ -270,6 +272,35 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
   private def failed(problem: CommandProblem): List[Later] =
     List(Later("fail", List(Variables.text(problem.problem), problem.hint)))
 
+  /** Sends what psql sends; pg_dumpall writes it before it connects to a database. */
+  private def encoding(name: String, arguments: Arguments): List[Later] =
+    val encoding = arguments.next()
+    if encoding eq null then display(name, arguments)
+    else if !encoding.text.matches("[A-Za-z0-9_-]+") then
+      throw CommandProblem(s"\\$name: invalid encoding name", "Write \\encoding UTF8, for example.")
+    else List(Later("send", List(s"set client_encoding to '${encoding.text}'")))
+
+  /** Sets a variable to a line of the standard input. */
+  private def prompt(arguments: Arguments): List[Later] =
+    val (first, second) = (arguments.next(), arguments.next())
+    if first eq null then
+      throw CommandProblem("\\prompt: missing required argument", "Give it a name.")
+    if files.exists(_._1 == standardInput) then
+      throw CommandProblem(
+        "\\prompt reads a line of the standard input, which is the script",
+        "Apply the script as a file, or set the variable by -v NAME=VALUE.",
+        endsRun = true
+      )
+    val (text, name) = if second eq null then ("", first) else (first.text, second)
+    val line = variables.answered.output()
+    if line eq null then
+      throw Wanted(
+        Later("prompt", List(Variables.text(text))),
+        "\\prompt reads no line without a server, as with --dry-run",
+        "Take the command out, and set the variable by -v NAME=VALUE."
+      )
+    applied(name.text, variables.set(name.text, line))
+
   private def getenv(arguments: Arguments): List[Later] =
     val (name, from) = two("getenv", arguments)
     environment
@@ -380,7 +411,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     if Known.isName(name.takeWhile(_ != ' ')) then
       throw CommandProblem(
         s"the command \\$name of psql is not supported",
-        "Run it by psql, or write SQL in its place.",
+        Known.instead(name),
         endsRun = true
       )
     throw CommandProblem(

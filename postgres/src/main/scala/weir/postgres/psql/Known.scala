@@ -21,7 +21,24 @@ private[postgres] object Known:
     "x" -> "expanded"
   )
 
-  private val others = Set("!", "bind", "c", "cd", "connect", "copy", "crosstabview", "e") ++
+  private val extended = Set("bind", "bind_named", "close", "close_prepared", "endpipeline") ++
+    Set("flush", "flushrequest", "getresults", "parse", "sendpipeline", "startpipeline") ++
+    Set("syncpipeline")
+
+  /** Returns what to do in place of a command that is not supported. */
+  def instead(name: String): String =
+    if extended(name) then "Write SQL: PREPARE and EXECUTE, or the values in the statement."
+    else
+      name match
+        case "gdesc" => "Ask by CREATE TEMP VIEW and pg_attribute, or run it by psql."
+        case "lo_unlink" => "Write SELECT lo_unlink(OID); in its place."
+        case "lo_import" =>
+          "Write SELECT lo_from_bytea(0, …); in its place: the file is not the server's."
+        case "lo_export" => "Write \\copy (SELECT encode(lo_get(OID), 'hex')) TO FILE in its place."
+        case "watch" => "Run it by psql: it would never end."
+        case _ => "Run it by psql, or write SQL in its place."
+
+  private val others = extended ++ Set("!", "c", "cd", "connect", "copy", "crosstabview", "e") ++
     Set("edit", "ef", "elif", "else", "encoding", "endif", "ev", "g", "gdesc", "getenv", "gexec") ++
     Set("gset", "gx", "i", "if", "include", "include_relative", "ir", "lo_export", "lo_import") ++
     Set("lo_unlink", "o", "out", "p", "password", "print", "prompt", "q", "quit", "r", "reset") ++
@@ -40,7 +57,7 @@ private[postgres] object Known:
   private val asking = Set("gset", "gexec")
 
   private val takingAll = Set("echo", "elif", "g", "gx", "if", "qecho", "set", "warn")
-  private val takingTwo = Set("getenv", "pset", "setenv")
+  private val takingTwo = Set("getenv", "prompt", "pset", "setenv")
   private val takingNone = Set("gexec", "q", "quit", "r", "reset")
 
   /** Returns the number of arguments that the command reads, at most. */
@@ -56,7 +73,8 @@ private[postgres] object Known:
     */
   def waits(name: String): Boolean = waiting(name)
 
-  private val waiting = Set("`", "sync", "c", "i", "copy", "copyto", "look", "!") ++ asking
+  private val waiting =
+    Set("`", "prompt", "sync", "begun", "c", "i", "copy", "copyto", "look", "!") ++ asking
 
   /** Returns true if the command was read before the statement that it belongs to has run. */
   def isOfStatement(name: String): Boolean = asking(name) || name == "look" || name == "forget"

@@ -15,7 +15,7 @@ private[postgres] final class Answered:
   private var next = 0
   private var results = Map.empty[String, String]
 
-  /** True if the server takes no more of the data that `\copy` reads from a program. */
+  /** True if the server has refused the last COPY, or takes no more of its data. */
   @volatile var refusesData: Boolean = false
 
   /** The next program in backquotes has printed this, or its output cannot be had. */

@@ -36,7 +36,8 @@ private[split] final class MetaCommand(
     val text = String(line, 0, length, ISO_8859_1)
     val reading = settings.now
     val read = CommandLine(text, reading.maskedText, reading.standardStrings)
-    if Commands.nameOf(read) == "." then errors.noCopy(start)
+    val isPassedOver = commands.areApplied && commands.goesOn
+    if Commands.nameOf(read) == "." && !isPassedOver then errors.noCopy(start)
     try
       val done = commands.run(read)
       later = done.later
@@ -72,6 +73,11 @@ private[split] final class MetaCommand(
     case Commands.Later("copy", sql :: "script" :: _) :: rest =>
       later = rest
       MetaCommand.copy(sql, start, endOffset, settings.now)
+    case Commands.Later("send", List(sql)) :: rest =>
+      later = if commands.areApplied then Commands.Later("look", Nil) :: rest else rest
+      val statement = MetaCommand.statement(sql, start, endOffset, settings.now)
+      settings.executed(statement.text): Unit
+      statement
     case first :: rest =>
       later = rest
       Piece.Command(first.name, first.arguments, start, endOffset, null, settings.now)
@@ -94,6 +100,22 @@ private[postgres] object MetaCommand:
 
   /** Returns the statement that `\copy` at `start` sends, whose data comes next. */
   def copy(sql: String, start: Position, endOffset: Long, reading: Reading): Piece.Statement =
+    statement(sql, start, endOffset, reading, copies = true)
+
+  /** Returns the statement that a command at `start` sends. */
+  private def statement(
+      sql: String,
+      start: Position,
+      endOffset: Long,
+      reading: Reading,
+      copies: Boolean = false
+  ): Piece.Statement =
     val jump = Piece.Jump(0, start, stays = true)
-    val text = sql.getBytes(ISO_8859_1)
-    Piece.Statement(text, copies = true, start, endOffset, List(jump), reading = reading)
+    Piece.Statement(
+      sql.getBytes(ISO_8859_1),
+      copies,
+      start,
+      endOffset,
+      List(jump),
+      reading = reading
+    )

@@ -77,6 +77,9 @@ final class Splitter private[postgres] (
     copy.begin()
     reading = if isBinary then Bytes else Data
 
+  /** The server has refused the COPY that was returned last: what follows it is no data. */
+  private[postgres] def copyIsRefused(): Unit = reading = Statements
+
   /** Says that the script ends here. */
   def finish(): Unit = isFinished = true
 
@@ -91,7 +94,7 @@ final class Splitter private[postgres] (
         case Statements =>
           piece = lexer.nextOfCommand(usedUp)
           piece match
-            case statement: Piece.Statement => beginCopy(statement.start)
+            case statement: Piece.Statement if statement.copies => beginCopy(statement.start)
             case _ => ()
           if piece eq null then
             if lexer.read(current) then piece = ended()

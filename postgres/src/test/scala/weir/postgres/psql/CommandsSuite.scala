@@ -106,6 +106,10 @@ class CommandsSuite extends ServerSuite:
 
   for (script, error) <- List(
       "\\gdesc" -> "the command \\gdesc of psql is not supported",
+      "\\bind 1" -> "the command \\bind of psql is not supported",
+      "\\startpipeline" -> "the command \\startpipeline of psql is not supported",
+      "\\lo_import f" -> "the command \\lo_import of psql is not supported",
+      "\\prompt" -> "\\prompt: missing required argument",
       "\\g |f" -> "| runs a program, which is refused here",
       "\\g (format=csv" -> "\\g: missing right parenthesis",
       "\\! echo a" -> "\\! runs a program, which is refused here",

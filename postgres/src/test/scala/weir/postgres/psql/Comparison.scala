@@ -13,11 +13,15 @@ final class Comparison(server: LoggedServer, psql: ScriptRunner):
 
   /** Returns the difference between it and `weir`; none if both do the same. */
   def difference(script: Script, mode: Mode, weir: ScriptRunner): Option[String] =
-    val left = effect(weir, "by_weir", script.bytes, mode)
-    val refused = left.events.collect { case Failed(context = "", query = sql) =>
-      Script.copyNumber(sql)
-    }
-    val right = effect(psql, "by_psql", script.withoutDataOf(refused.flatten.toSet), mode)
+    def run(refused: Set[Int]): (Effect, Set[Int]) =
+      val left = effect(weir, "by_weir", script.withoutDataOf(refused), mode)
+      val more = left.events
+        .collect { case Failed(context = "", query = sql) => Script.copyNumber(sql) }
+        .flatten
+        .toSet -- refused
+      if more.isEmpty then (left, refused) else run(refused ++ more)
+    val (left, refused) = run(Set.empty)
+    val right = effect(psql, "by_psql", script.withoutDataOf(refused), mode)
     Comparison.difference(left, right)
 
   /** Returns the position of the first error according to Weir, if the server says another one. */

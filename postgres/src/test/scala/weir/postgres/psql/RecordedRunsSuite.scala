@@ -20,6 +20,9 @@ class RecordedRunsSuite extends WeirSuite:
     shared.create(RecordedCase.otherDatabase)
     shared
 
+  // its start may take longer than a test may
+  override def beforeAll(): Unit = server: Unit
+
   private final class Told extends ApplyListener:
     val printed, warned = StringBuilder()
     override def printed(script: String, text: String, isForErrors: Boolean): Unit =

@@ -21,7 +21,8 @@ final case class Script(
   def bytes: Array[Byte] = render(_ => true)
 
   /** The script without the data of the COPYs that the server has refused, as
-    * [[Script.Data.number]] counts them: psql would run it as SQL.
+    * [[Script.Data.number]] counts them: it would be run as SQL, and random data as SQL is seldom a
+    * script that can be split.
     */
   def withoutDataOf(refused: Set[Int]): Array[Byte] = render(data => !refused(data.number))
 
