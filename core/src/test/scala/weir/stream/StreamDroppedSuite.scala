@@ -235,6 +235,89 @@ class StreamDroppedSuite extends StreamTests:
       val text = printed(stream.drain.runSync())
       assert(text.contains("ahead, of an effect"), text)
 
+  /** Streams of 1, then of what `work` makes, on fibers of their own. */
+  private val aheadOf = (forms.tail ++ concurrent).map { (form, make) =>
+    form -> ((work: Task[Int]) => make(Stream.emit(1) ++ Stream.eval(work)))
+  } ++ List[(String, Task[Int] => Stream[Int])](
+    "an effect of parEvalMap" -> (work =>
+      Stream.emits(1 to 2).parEvalMap(4)(i => if i == 1 then Task.pure(i) else work)
+    ),
+    "an effect of parEvalMapUnordered" -> (work =>
+      Stream.emits(1 to 2).parEvalMapUnordered(4)(i => if i == 1 then Task.pure(i) else work)
+    ),
+    "an effect of parEvalMapBy" -> (work =>
+      Stream.emits(1 to 2).parEvalMapBy(4)(identity)(i => if i == 1 then Task.pure(i) else work)
+    ),
+    "an inner stream of parJoin" -> (work =>
+      Stream.emits(List(Stream.emit(1), Stream.eval(work))).parJoin(4)
+    ),
+    "a stream of switchMap" -> (work =>
+      Stream.emit(0).switchMap(_ => Stream.emit(1) ++ Stream.eval(work))
+    ),
+    "the outer stream of switchMap" -> (work =>
+      (Stream.emit(1) ++ Stream.eval(work)).switchMap(Stream.emit)
+    ),
+    "groupWithin" -> (work =>
+      (Stream.emit(1) ++ Stream.eval(work)).groupWithin(1, 1.hour).mapConcat(identity)
+    ),
+    "a pipe of broadcastThrough" -> (work =>
+      Stream.emit(1).broadcastThrough[Int](_ ++ Stream.eval(work))
+    )
+  )
+
+  for (form, make) <- aheadOf; isBusy <- List(false, true) do
+    val when = if isBusy then "between two elements" else "while it waits"
+    test(s"$form: fails the stream if it fails as interruptWhen ends it, of a consumer $when"):
+      val error = Boom()
+      val stop = Deferred.unsafe[Unit]
+      val begun, goOn = CountDownLatch(1)
+      var worker: TaskFiber | Null = null
+      val ownFiber = new Suspend[Unit]:
+        def begin(fiber: TaskFiber): Any = worker = fiber
+      val work = ownFiber.andThen(Task.uncancelable { _ =>
+        Task(begun.countDown()).andThen(Task(goOn.await())).andThen(Task.fail(error))
+      })
+      def interrupt(): Unit =
+        begun.await()
+        stop.complete(()).runSync(): Unit
+      val stream = make(work).interruptWhen(stop.get)
+      val text = printed {
+        val fiber = stream
+          .evalMap(_ => Task(if isBusy then interrupt()))
+          .drain
+          .attempt
+          .start
+          .runSync()
+        if !isBusy then interrupt()
+        await(begun)
+        eventually("the stage cancels its work")(worker.nn.cancelRequested)
+        goOn.countDown()
+        assertEquals(fiber.joinOrFail.runSync(), Left(error))
+      }
+      assertEquals(text, "")
+
+  test("interruptWhen: of several errors of the work that it ends, one has the others under it"):
+    val errors = List[Throwable](Boom("left"), Boom("right"))
+    val workers = ConcurrentLinkedQueue[TaskFiber]()
+    val stop = Deferred.unsafe[Unit]
+    val begun = CountDownLatch(errors.size)
+    val goOn = CountDownLatch(1)
+    val ownFiber = new Suspend[Unit]:
+      def begin(fiber: TaskFiber): Any =
+        workers.add(fiber)
+        ()
+    def failing(error: Throwable) = ownFiber.andThen(Task.uncancelable { _ =>
+      Task(begun.countDown()).andThen(Task(goOn.await())).andThen(Task.fail(error))
+    })
+    val stream = Stream.emits(errors).map(error => Stream.eval(failing(error))).parJoin(2)
+    val fiber = stream.interruptWhen(stop.get).drain.attempt.start.runSync()
+    await(begun)
+    stop.complete(()).runSync(): Unit
+    eventually("the stage cancels its work")(workers.asScala.forall(_.cancelRequested))
+    goOn.countDown()
+    val thrown = fiber.joinOrFail.runSync().left.toOption.get
+    assertEquals((thrown :: thrown.getSuppressed.toList).toSet, errors.toSet)
+
   test("parEvalMap: an error of masked code, ended by an effect that cancels itself, is reported"):
     val taken, begun, goOn = CountDownLatch(1)
     var third: TaskFiber | Null = null
