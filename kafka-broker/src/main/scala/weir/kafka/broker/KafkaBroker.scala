@@ -3,7 +3,7 @@ package weir.kafka.broker
 import java.io.{File, IOException}
 import java.lang.ProcessBuilder.Redirect
 import java.net.{InetAddress, InetSocketAddress, ServerSocket, Socket, SocketTimeoutException}
-import java.nio.channels.FileChannel
+import java.nio.channels.{FileChannel, OverlappingFileLockException}
 import java.nio.file.{Files, Path, StandardOpenOption}
 import java.util.UUID
 import scala.concurrent.duration.*
@@ -54,8 +54,10 @@ object KafkaBroker:
     * this process is killed.
     *
     * **Waits** some seconds; the first time for each version of the artifact it also unpacks
-    * Kafka's jars into the folder `.cache/weir` of the user. **Fails** with an `IOException` that
-    * has the first error of its output, if it does not start.
+    * Kafka's jars (42 MB) into the folder `.cache/weir` of the user, or the folder that the system
+    * property `weir.broker.cache` names. **Fails** with an `IOException` that has the first error
+    * of its output, if it does not start; also if others than the user and root own or may write
+    * the folder with the jars.
     */
   def resource(settings: BrokerSettings = BrokerSettings()): Resource[KafkaBroker] =
     cluster(1, settings).map(_.head)
@@ -173,9 +175,18 @@ object KafkaBroker:
       StandardOpenOption.WRITE
     )
     try
-      lock.lock(): Unit
+      await(lock)
       attach(folder, wait).getOrElse(start(folder, settings, wait))
     finally lock.close()
+
+  /** Waits for the lock, which another thread of this JVM may have too. */
+  private def await(lock: FileChannel): Unit =
+    var isLocked = false
+    while !isLocked do
+      try
+        lock.lock()
+        isLocked = true
+      catch case _: OverlappingFileLockException => Thread.sleep(20)
 
   private def start(folder: Path, settings: BrokerSettings, wait: Wait): KafkaBroker =
     val classPath = settings.classPath.getOrElse(BrokerJars.classPath())

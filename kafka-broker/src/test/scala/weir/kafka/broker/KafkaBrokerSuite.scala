@@ -2,9 +2,12 @@ package weir.kafka.broker
 
 import java.io.IOException
 import java.net.{InetAddress, ServerSocket}
+import java.nio.channels.FileChannel
+import java.nio.file.StandardOpenOption.{CREATE, WRITE}
 import java.nio.file.{Files, Path}
-import java.util.concurrent.{CountDownLatch, TimeUnit}
+import java.util.concurrent.{CompletableFuture, CountDownLatch, TimeUnit}
 import scala.concurrent.duration.*
+import scala.util.Try
 
 import munit.FunSuite
 
@@ -41,6 +44,19 @@ class KafkaBrokerSuite extends FunSuite:
     assertEquals(toldOften.getCount, 0L)
     broker.close()
     silent.close()
+
+  folder.test("another thread of this JVM that starts the broker is waited for"): folder =>
+    val lock = FileChannel.open(folder.resolveSibling("broker.lock"), CREATE, WRITE)
+    lock.lock(): Unit
+    val ended = CompletableFuture[Try[KafkaBroker]]()
+    val waiting = Thread
+      .ofPlatform()
+      .start(() => ended.complete(Try(KafkaBroker.in(folder, noJar))): Unit)
+    while waiting.isAlive && waiting.getState != Thread.State.TIMED_WAITING do Thread.sleep(1)
+    assert(!ended.isDone)
+    lock.close()
+    val message = ended.get(1, TimeUnit.MINUTES).failed.get.getMessage
+    assert(message.contains("the broker did not start"), message)
 
   folder.test("what a killed broker has left is not waited for, though another has its number"):
     folder =>

@@ -1,7 +1,8 @@
 package weir.kafka.broker
 
-import java.io.IOException
+import java.io.{File, IOException}
 import java.net.{InetAddress, ServerSocket, URLClassLoader}
+import java.nio.file.attribute.{FileTime, PosixFilePermissions}
 import java.nio.file.{Files, Path}
 import java.util.concurrent.TimeUnit
 import org.apache.kafka.clients.admin.Admin
@@ -115,8 +116,38 @@ class RealBrokerSuite extends munit.FunSuite:
     assert(error.getMessage.contains("num.partitions"), error.getMessage)
     assertEquals(folders, before)
 
+  private def published =
+    URLClassLoader(Array(Path.of(sys.props("weir.broker.jar")).toUri.toURL), null)
+
+  test("a jar that was removed is unpacked again, and what killed processes have left is deleted"):
+    val folder = Files.createTempDirectory("weir-broker-jars-")
+    try
+      val jars = BrokerJars.classPath(folder, published).split(File.pathSeparator).map(Path.of(_))
+      val size = Files.size(jars.last)
+      val kept = Files.getLastModifiedTime(jars.head)
+      Files.delete(jars.last)
+      val parents = Seq(folder, jars.head.getParent)
+      val Seq(old, late) = Seq("old", "late").map(age =>
+        parents.map(parent => Files.writeString(parent.resolve(s".part-$age"), ""))
+      ): @unchecked
+      old.foreach(Files.setLastModifiedTime(_, FileTime.fromMillis(1000)))
+      BrokerJars.classPath(folder, published): Unit
+      assertEquals((Files.size(jars.last), Files.getLastModifiedTime(jars.head)), (size, kept))
+      assertEquals((old.filter(Files.exists(_)), late.filter(Files.exists(_))), (Nil, late))
+    finally BrokerJars.delete(folder)
+
+  test("jars that others could have written are not used"):
+    val folder = Files.createTempDirectory("weir-broker-jars-")
+    try
+      val jars = BrokerJars.classPath(folder, published).split(File.pathSeparator).map(Path.of(_))
+      val open = PosixFilePermissions.fromString("rwxrwxr-x")
+      Files.setPosixFilePermissions(jars.head.getParent, open): Unit
+      val error = intercept[IOException](BrokerJars.classPath(folder, published))
+      assert(error.getMessage.contains("rwxrwxr-x"), error.getMessage)
+    finally BrokerJars.delete(folder)
+
   test("the published jar has all that a broker needs, and unpacks it once"):
-    val loader = URLClassLoader(Array(Path.of(sys.props("weir.broker.jar")).toUri.toURL), null)
+    val loader = published
     val folder = Files.createTempDirectory("weir-broker-jars-")
     try
       val many =
