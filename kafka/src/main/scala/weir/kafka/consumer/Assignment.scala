@@ -1,6 +1,7 @@
 package weir.kafka.consumer
 
 import java.lang.Long as JLong
+import java.util.concurrent.atomic.AtomicLong
 import java.util.{ArrayList, HashSet, List as JList, Optional}
 import org.apache.kafka.clients.consumer.OffsetAndMetadata
 import org.apache.kafka.common.TopicPartition
@@ -38,9 +39,25 @@ private[kafka] final class Assignment(
   /** The number of records that were started. Written by the fiber that starts them. */
   @volatile private var started = 0L
 
-  /** The number of records that are done and in no commit that succeeded. Written under this lock.
+  /** The number of records that are done, that the tracker knows of, and in no commit that
+    * succeeded. Written under this lock.
     */
   @volatile private var uncommitted = 0L
+
+  /** The latest run: records that were done one after the other. The tracker does not know of them
+    * yet. `runFrom` is written under this lock, and `runEnd` by whoever has done the record there:
+    * see `done`.
+    */
+  @volatile private var runFrom = -1L
+  private val runEnd = AtomicLong(-1L)
+
+  /** The number of records after which the run must be told to the tracker. Written under this
+    * lock.
+    */
+  @volatile private var runLimit = 0L
+
+  /** True once a record was held back. Written under this lock. */
+  @volatile private var holdsBack = false
 
   /** Written by the poll thread, `paused` last; it pairs with `handed`: see `hasRoom`. */
   @volatile private var resumeAt = 0L
@@ -102,10 +119,11 @@ private[kafka] final class Assignment(
         poller.unpark()
         false
 
-  private def isFull: Boolean = uncommitted >= uncommittedLimit
+  private def isFull: Boolean = notCommitted >= uncommittedLimit
   private def mustWait: Boolean = isFull || !poller.isCurrent
 
   private def awaitTurn(): Unit = synchronized {
+    takeRun()
     while mustWait && isOpen do
       if isFull then wait() // for `countCommitted`
       else wait(Assignment.lookAgainMillis)
@@ -137,7 +155,11 @@ private[kafka] final class Assignment(
 
   /** The record waits for its turn: it is not in flight until `begin`. */
   def holdBack(offset: Long): Unit =
-    synchronized(if tracker.isUndone(offset) then heldBack.add(offset): Unit)
+    synchronized {
+      holdsBack = true
+      takeRun()
+      if tracker.isUndone(offset) then heldBack.add(offset): Unit
+    }
     if !isOpen then poller.unpark()
 
   /** Returns true if the record that was held back may be worked on; it is in flight again then.
@@ -152,21 +174,52 @@ private[kafka] final class Assignment(
     mayBegin
   }
 
+  /** A reader without concurrency has one record done after the other. Then each continues a run,
+    * which costs one CAS. Who looks at the tracker takes the run first. Any other record takes the
+    * lock, and begins the next run.
+    */
+  def done(offset: Long): Unit =
+    if !continuesRun(offset) then doneInLock(offset)
+    if !isOpen then poller.unpark()
+
+  private def continuesRun(offset: Long): Boolean =
+    offset == runEnd.get && offset - runFrom < runLimit && !holdsBack &&
+      runEnd.compareAndSet(offset, offset + 1)
+
   /** Half of the limit is reached once on the way up. While more than that are uncommitted, the
     * poll thread goes on to commit without being woken: it asks for `wantsCommit` in every
     * iteration.
     */
-  def done(offset: Long): Unit =
+  private def doneInLock(offset: Long): Unit =
     val reachesHalf = synchronized {
-      if !tracker.done(offset) then false
-      else
+      val before = uncommitted
+      takeRun()
+      if tracker.done(offset) then
         if !heldBack.isEmpty then heldBack.remove(offset): Unit // a `Long` is boxed for it
         doneCount += 1
-        uncommitted = doneCount - doneCommitted
-        uncommitted == halfOfLimit
+        count()
+        beginRun(offset + 1)
+      before < halfOfLimit && uncommitted >= halfOfLimit
     }
     if reachesHalf then poller.wake()
-    if !isOpen then poller.unpark()
+
+  /** Under this lock: tells the tracker of the run. A record may have been done before, too. */
+  private def takeRun(): Unit =
+    val end = runEnd.get
+    if end > runFrom then
+      doneCount += tracker.doneRange(runFrom, end)
+      runFrom = end
+      count()
+
+  /** Under this lock. */
+  private def beginRun(from: Long): Unit =
+    while !runEnd.compareAndSet(runFrom, from) do takeRun()
+    runFrom = from
+
+  /** Under this lock. */
+  private def count(): Unit =
+    uncommitted = doneCount - doneCommitted
+    runLimit = if uncommitted < halfOfLimit then halfOfLimit - uncommitted - 1 else Long.MaxValue
 
   /** Returns true once the group's offset is after this one: no member reads it again. Returns
     * false if the partition went before that. **Waits** for the next commit, which begins at once.
@@ -185,7 +238,7 @@ private[kafka] final class Assignment(
   private def halfOfLimit: Long = math.max(1, uncommittedLimit / 2)
 
   /** Returns true if a commit is due, since many records are done, or somebody waits for it. */
-  def wantsCommit: Boolean = awaiting > 0 || uncommitted >= halfOfLimit
+  def wantsCommit: Boolean = awaiting > 0 || notCommitted >= halfOfLimit
 
   // ---- the poll thread ----
 
@@ -201,7 +254,7 @@ private[kafka] final class Assignment(
   def mostBuffered(records: Int, bytes: Int): Long =
     math.max(1, math.min(records.toLong, bytes / recordBytes))
 
-  /** About the memory of the records that have not been handed out. */
+  /** Returns about the memory of the records that have not been handed out. */
   def bufferedBytes: Long = buffered * recordBytes
 
   /** Returns the elements of `records` to hand out. Returns null if the offsets have gone back:
@@ -229,11 +282,16 @@ private[kafka] final class Assignment(
     else records.forEach(record => leaderEpochs.add(record.offset, record.leaderEpoch))
 
   private def averageBytes(records: JList[BytesRecord]): Long =
+    val step = math.max(1, records.size / Assignment.samples)
     var sum = 0L
-    records.forEach { record =>
+    var count = 0
+    var index = (records.get(0).offset % step).toInt
+    while index < records.size do
+      val record = records.get(index)
       sum += math.max(0, record.serializedKeySize) + math.max(0, record.serializedValueSize)
-    }
-    Assignment.objectBytes + sum / records.size
+      count += 1
+      index += step
+    Assignment.objectBytes + sum / count
 
   private def undone(records: JList[BytesRecord]): JList[BytesRecord] =
     val chosen = ArrayList[BytesRecord](records.size)
@@ -252,24 +310,36 @@ private[kafka] final class Assignment(
     synchronized(notifyAll())
 
   /** Started, not held back, and not done. Exact once this is closed. */
-  def inFlight: Long = synchronized(started - heldBack.size - doneCount)
+  def inFlight: Long = synchronized {
+    takeRun()
+    started - heldBack.size - doneCount
+  }
 
   /** Another consumer may have it from now on. */
   def release(): Unit =
     close()
     owned = false
 
-  /** The number of records that are done and in no commit that succeeded. */
-  def notCommitted: Long = uncommitted
+  /** Returns the number of records that are done and in no commit that succeeded; for a moment too
+    * many, while the tracker is told of a run.
+    */
+  def notCommitted: Long = uncommitted + runEnd.get - runFrom
 
   /** Returns the number of offsets before `end` that are not done. */
-  def undoneUntil(end: Long): Long = synchronized(tracker.undoneUntil(end))
+  def undoneUntil(end: Long): Long = synchronized {
+    takeRun()
+    tracker.undoneUntil(end)
+  }
 
   /** Nothing before it is undone; -1 where nothing is known. */
-  def prefixEnd: Long = synchronized(tracker.prefixEnd)
+  def prefixEnd: Long = synchronized {
+    takeRun()
+    tracker.prefixEnd
+  }
 
   /** Returns the offset and metadata to commit; none if they were committed last. */
   def toCommit(limitBytes: Int): Option[Assignment.ToCommit] = synchronized {
+    takeRun()
     tracker.progress(limitBytes) match
       case Some(progress) if progress != committed =>
         val leaderEpoch = leaderEpochs.of(progress.offset)
@@ -292,12 +362,15 @@ private[kafka] final class Assignment(
   private def countCommitted(done: Long): Unit =
     if done > doneCommitted then
       doneCommitted = done
-      uncommitted = doneCount - doneCommitted
+      count()
       notifyAll()
 
 private[kafka] object Assignment:
   /** About what the objects of a record take, apart from its key and its value. */
   private val objectBytes = 200L
+
+  /** The number of records of a poll whose sizes are looked at, at least. */
+  private val samples = 64
 
   /** Nobody says that the poll thread is current again. That is rare, and takes longer. */
   private val lookAgainMillis = 20L

@@ -82,6 +82,21 @@ private[kafka] final class OffsetTracker(restored: Option[DoneMap]):
       if offset >= doneUntil then doneUntil = offset + 1
       true
 
+  /** Returns the number of those that were not done already. */
+  def doneRange(from: Long, until: Long): Long =
+    var count = 0L
+    var at = from
+    while at < until do
+      val end = math.min(until, ((at >> pageBits) + 1) << pageBits)
+      val page = pageOf(at)
+      if page != null then
+        val cleared = page.clearRange(at, end)
+        count += cleared
+        if page.isEmpty then pages.remove(page.index): Unit
+      at = end
+    if count > 0 && until > doneUntil then doneUntil = until
+    count
+
   def isUndone(offset: Long): Boolean =
     val page = pageOf(offset)
     page != null && page.has(offset)
@@ -188,17 +203,27 @@ private[kafka] object OffsetTracker:
 
     /** All `size` of them are in this page. */
     def setRange(from: Long, size: Long): Unit =
+      count += change(from, from + size)((word, bits) => word | bits)
+
+    /** All of them are in this page. Returns the number of those that were set. */
+    def clearRange(from: Long, until: Long): Int =
+      val cleared = change(from, until)((word, bits) => word & ~bits)
+      count -= cleared
+      cleared
+
+    /** Returns the number of bits that have changed. */
+    private inline def change(from: Long, until: Long)(inline to: (Long, Long) => Long): Int =
+      var changed = 0
       var at = from
-      var left = size
-      while left > 0 do
-        val inWord = math.min(64 - (at & 63), left)
+      while at < until do
+        val inWord = math.min(64 - (at & 63), until - at)
         val word = wordOf(at)
         val before = words(word)
-        val after = before | ((-1L >>> (64 - inWord)) << at)
+        val after = to(before, (-1L >>> (64 - inWord)) << at)
         words(word) = after
-        count += JLong.bitCount(after ^ before)
+        changed += JLong.bitCount(after ^ before)
         at += inWord
-        left -= inWord
+      changed
 
     /** False if it was not set. */
     def clear(offset: Long): Boolean =

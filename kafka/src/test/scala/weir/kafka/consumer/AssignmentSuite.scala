@@ -111,6 +111,49 @@ class AssignmentSuite extends FunSuite:
     for _ <- 1 to 2 do assert(assignment.begin(3))
     assertEquals(assignment.inFlight, 2L)
 
+  test("a record that was done in a run, and is held back then, counts once"):
+    val assignment = assignmentWith(5)
+    for offset <- 0 until 4 do
+      assert(assignment.tryStart())
+      assignment.done(offset)
+    assignment.holdBack(3)
+    assignment.done(2)
+    assertEquals((assignment.inFlight, assignment.notCommitted), (0L, 4L))
+
+  test("records that several fibers have done count once each, and are committed only then"):
+    val random = java.util.SplittableRandom(Tier.seed("weir.kafka.seed"))
+    val count = 300
+    for round <- 1 to Tier(300, 20_000) do
+      val assignment = assignmentWith(count, limit = Vector(1, 40, 100_000)(round % 3))
+      val isDone = java.util.concurrent.atomic.AtomicIntegerArray(count)
+      val next, left = AtomicInteger()
+      val fibers = 3
+      left.set(fibers)
+      val workers = Vector.fill(fibers) {
+        val (most, twice) = (1 + random.nextInt(30), random.nextInt(4) == 0)
+        Thread
+          .ofVirtual()
+          .start: () =>
+            var from = next.getAndAdd(most)
+            while from < count do
+              for offset <- from until math.min(from + most, count) do
+                isDone.set(offset, 1)
+                assignment.done(offset)
+                if twice then assignment.done(offset)
+              from = next.getAndAdd(most)
+            left.decrementAndGet(): Unit
+      }
+      def commit(): Unit = assignment.toCommit(4096).foreach { commit =>
+        val end = commit.progress.offset.toInt
+        assert((0 until end).forall(isDone.get(_) == 1), s"round $round: $end is committed")
+        assignment.hasCommitted(commit)
+      }
+      while left.get > 0 do commit()
+      workers.foreach(_.join())
+      commit()
+      assertEquals((assignment.prefixEnd, assignment.notCommitted), (count.toLong, 0L))
+      assertEquals(assignment.inFlight, -count.toLong, s"round $round") // none was started
+
   test("the poll thread is woken at half of the limit, and not while more are uncommitted"):
     val woken = AtomicInteger()
     val poller = new QuietPoller:

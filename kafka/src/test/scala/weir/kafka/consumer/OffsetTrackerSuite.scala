@@ -43,6 +43,24 @@ class OffsetTrackerSuite extends ScalaCheckSuite:
       Prop(one.progress(4096) == other.progress(4096))
     }
 
+  property("a range that is done is as good as its records one by one"):
+    forAllNoShrink(partition, Gen.choose(0.0, 1.0), Gen.choose(0.0, 1.0)) {
+      case ((offsets, done), one, other) =>
+        def offsetAt(share: Double) = offsets.head + ((next(offsets) - offsets.head) * share).toLong
+        val (from, until) = (offsetAt(math.min(one, other)), offsetAt(math.max(one, other)))
+        val more = offsets.filter(at => from <= at && at < until).filterNot(done)
+        val ranged = trackerOf(offsets, done)
+        val count = ranged.doneRange(from, until)
+        val single = trackerOf(offsets, done ++ more)
+        // The range may end with offsets that do not exist, which are in the map then.
+        val ends = more.nonEmpty && !offsets.contains(until - 1)
+        Prop(
+          count == more.size && ranged.prefixEnd == single.prefixEnd &&
+            (ends || ranged.progress(4096) == single.progress(4096)) &&
+            offsets.forall(at => ranged.isUndone(at) == single.isUndone(at))
+        )
+    }
+
   property("a restart reads what is not done, and nothing else"):
     forAllNoShrink(partition) { (offsets, done) =>
       val progress = trackerOf(offsets, done).progress(1 << 20).get
