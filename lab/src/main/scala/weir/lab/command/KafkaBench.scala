@@ -17,14 +17,15 @@ import weir.program.OptionValue
     "Read topics with Weir's consumer, a loop of Kafka's own client, and Parallel Consumer.",
     "",
     "The records have 100 bytes, in one partition and in eight. First they are only read. " +
-      "Then each has a call that blocks for 10 ms, with 1,000 keys and 256 calls at a time. " +
+      "Then each has a call that blocks for 10 ms, or 1 ms, with 1,000 keys and 256 calls at a " +
+      "time. " +
       "The program starts a broker of its own. Each system has a JVM of its own, and they take " +
       "turns.",
     ""
   ),
   footer = Array(
     "",
-    "It takes about twelve minutes; with --quick, two.",
+    "It takes about fourteen minutes; with --quick, two.",
     "Exit code: 0, 1 when a figure is missing, 2 for bad input, 130 after Ctrl-C.",
     ""
   )

@@ -120,12 +120,18 @@ final class KafkaBenchJob(settings: KafkaBenchJob.Settings, out: PrintWriter, er
     val bounds = settings.cases.filter(_.workMillis > 0).map { one =>
       Result(one.name, Systems.bound, one.mostPerSecond, "records/s", Result.higher)
     }
-    val medians = results.toVector.groupBy(result => (result.name, result.system)).values.map {
-      turns => turns.head.copy(value = Harness.median(turns.map(_.value)))
-    }
+    val of = results.toVector.groupBy(result => (result.name, result.system, result.unit))
+    val medians =
+      of.values.map(turns => turns.head.copy(value = Harness.median(turns.map(_.value))))
     val all = bounds ++ medians.toVector.sortBy(r => (r.name, Systems.order(r.system)))
     ResultTable
-      .byUnit(all, Vector("records/s" -> "Records a second: the median of the turns"))
+      .byUnit(
+        all,
+        Vector(
+          "records/s" -> "Records a second: the median of the turns",
+          "ns/record" -> "Processor time of the JVM for each record"
+        )
+      )
       .foreach(say)
     settings.lab.hand("kafka-bench", all, isComplete)
 
@@ -180,7 +186,7 @@ object KafkaBenchJob:
   def cases(records: Int, worked: Int, isQuick: Boolean): Vector[Case] =
     for
       (work, count, warmUps, rounds) <-
-        Vector((0L, records, if isQuick then 2 else 8, 3), (10L, worked, 1, 1))
+        Vector((0L, records, if isQuick then 2 else 8, 3), (10L, worked, 1, 1), (1L, worked, 1, 1))
       partitions <- Vector(1, 8)
     yield
       val what = if work == 0 then "no work" else s"$work ms each"

@@ -7,7 +7,8 @@ import weir.program.Result
   * with a call that blocks for each.
   *
   * The topic has been filled before. Each round is a group of its own, from the start; it is timed
-  * from its first record to its last, so that the joining of the group does not count.
+  * from its first record to its last, so that the joining of the group does not count. The
+  * processor time of the JVM, with its compiler and its collector, varies less than that time.
   */
 object Kafka extends Experiment:
   def run(system: String, options: Experiment.Options, out: ChildOutput): Unit =
@@ -29,10 +30,12 @@ object Kafka extends Experiment:
         case "kafka-clients" => PlainReader(reading, group, clock)
         case "parallel-consumer" => ParallelConsumerReader(reading, group, clock)
         case other => throw IllegalArgumentException(s"kafka has no system '$other'")
-      clock.seconds
+      (clock.seconds, clock.processorNanosOfEach)
     }
-    val rate = reading.records / Harness.median(times.drop(warmUps))
+    val (seconds, nanos) = times.drop(warmUps).unzip
+    val rate = reading.records / Harness.median(seconds)
     out.result(Result(name, system, rate, "records/s", Result.higher))
+    out.result(Result(name, system, Harness.median(nanos), "ns/record", Result.lower))
 
 /** @param workMillis how long the call of a record blocks; 0 for no work */
 final case class Reading(
