@@ -1,6 +1,7 @@
 package weir.postgres.input
 
-import java.io.{IOException, InputStream, PipedInputStream, PipedOutputStream}
+import java.io.{ByteArrayInputStream, IOException, InputStream, InterruptedIOException}
+import java.util.concurrent.ArrayBlockingQueue
 import weir.postgres.psql.ShellProgram
 
 /** The output of a program that `\copy` names. It is started by the first read.
@@ -12,43 +13,71 @@ import weir.postgres.psql.ShellProgram
   *   what the shell runs, as in a command `!`
   */
 private[input] final class ProgramInput(shell: List[String]) extends WaitingInput:
-  private val output = PipedInputStream(ScriptSource.PipeBytes)
+  import ProgramInput.*
+
+  private val blocks = ArrayBlockingQueue[Block](MostBlocks)
   private var process: Process | Null = null
+  private var reader: Thread | Null = null
+
+  // of the block that was taken last
+  private var left = ByteArrayInputStream(Array.emptyByteArray)
+  private var end: Block.End | Null = null
 
   /** The text that the shell runs, for errors. */
   val name: String = shell.head
 
   override def read(bytes: Array[Byte], from: Int, length: Int): Int =
     if process eq null then start()
-    output.read(bytes, from, length)
+    if left.available == 0 && (end eq null) then take()
+    val ended = end
+    if ended eq null then left.read(bytes, from, length)
+    else if ended.error eq null then -1
+    else throw IOException(ended.error.nn.getMessage, ended.error)
+
+  private def take(): Unit =
+    try
+      blocks.take() match
+        case Block.Bytes(bytes) => left = ByteArrayInputStream(bytes)
+        case ended: Block.End => end = ended
+    catch case _: InterruptedException => throw InterruptedIOException()
 
   private def start(): Unit =
-    val pipe = PipedOutputStream(output)
     val started =
       ShellProgram.builder(shell).redirectInput(ProcessBuilder.Redirect.INHERIT).start()
     process = started
-    Thread
+    reader = Thread
       .ofPlatform()
       .daemon()
       .name("weir-program-output")
-      .start(() => pass(started.getInputStream, pipe)): Unit
+      .start(() => readAll(started.getInputStream))
 
-  private def pass(from: InputStream, to: PipedOutputStream): Unit =
-    val block = new Array[Byte](ScriptSource.PipeBytes)
-    try
-      var count = from.read(block)
-      while count >= 0 do
-        to.write(block, 0, count)
-        to.flush() // which wakes the reader
-        count = from.read(block)
-    catch case _: IOException => () // nothing more is read
+  /** Reads up to the end, which comes once no process holds the other end.
+    *
+    * The JDK closes the output as soon as the shell has ended, though a process that it has started
+    * may go on to write. It takes the stream's monitor for that, so this thread keeps it.
+    */
+  private def readAll(output: InputStream): Unit = output.synchronized:
+    try blocks.put(Block.End(readBlocks(output)))
+    catch case _: InterruptedException => () // closed: nobody takes the blocks
     finally
-      to.close()
-      try from.close()
+      try output.close()
       catch case _: IOException => () // it was only read
 
+  /** Returns the error at which the output could not be read any further; null at its end. */
+  private def readBlocks(output: InputStream): Throwable | Null =
+    try
+      val block = new Array[Byte](ScriptSource.PipeBytes)
+      var count = output.read(block)
+      while count >= 0 do
+        blocks.put(Block.Bytes(block.take(count)))
+        count = output.read(block)
+      null
+    catch
+      case interrupt: InterruptedException => throw interrupt
+      case error: Throwable => error
+
   /** Takes no more of the output: a program that goes on to write is ended by the system. */
-  override def close(): Unit = output.close()
+  override def close(): Unit = if reader ne null then reader.nn.interrupt()
 
   /** Returns its exit code, 0 if it was not started. **Waits** until it has ended. An interrupt
     * ends the wait.
@@ -61,3 +90,11 @@ private[input] final class ProgramInput(shell: List[String]) extends WaitingInpu
   def kill(): Unit =
     val started = process
     if (started ne null) && started.isAlive then ShellProgram.kill(started)
+
+private[input] object ProgramInput:
+  /** The blocks that are read ahead. */
+  private final val MostBlocks = 2
+
+  private enum Block:
+    case Bytes(bytes: Array[Byte])
+    case End(error: Throwable | Null)
