@@ -633,7 +633,7 @@ lazy val feeds = project
     // The program sets them before its first client; here another suite's client may be the first.
     Test / javaOptions += "-Djdk.httpclient.allowRestrictedHeaders=host",
     Test / javaOptions += "-Djdk.http.auth.tunneling.disabledSchemes=",
-    stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "feeds"),
+    stage := Stage.forStart((Runtime / fullClasspathAsJars).value.files, state.value / "feeds"),
     archiveClasses := archiveOf(
       "weir.program.Main" +:
         "feeds --db a.db --site-feeds 8 --speed 100 --retries 0".split(' '): _*
@@ -658,7 +658,7 @@ lazy val cli = project
       "org.eclipse.jetty.http2" % "jetty-http2-server" % jetty
     ),
     Test / javaOptions += "--enable-native-access=ALL-UNNAMED", // zstd-jni
-    stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "cli"),
+    stage := Stage.forStart((Runtime / fullClasspathAsJars).value.files, state.value / "cli"),
     stageLab := {
       val folder = target.value / "lab"
       Stage((kafkaNode / Runtime / fullClasspathAsJars).value.files, folder / "broker")

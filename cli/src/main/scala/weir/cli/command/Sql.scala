@@ -5,7 +5,7 @@ import java.util.concurrent.Callable
 import picocli.CommandLine.{Command, Option as Opt, Parameters, Spec}
 import picocli.CommandLine.Model.CommandSpec
 
-import weir.cli.sql.{ExitCode, InputFiles, PsqlVariables, SqlJob, SqlSettings}
+import weir.cli.sql.{ExitCode, InputFiles, PsqlVariables, Rehearsal, SqlJob, SqlSettings}
 import weir.postgres.{Prefetch, Results, Resume, ScriptLimits}
 import weir.program.{BadInput, ByteSize, OptionValue}
 
@@ -206,7 +206,9 @@ final class Sql extends Callable[Int]:
 
   def call(): Int =
     val line = spec.commandLine
-    SqlJob(settings, line.getOut, line.getErr).run()
+    // The start-up cache is to hold both ways to send, over one connection and over several.
+    val runs = if Rehearsal.isOne then List(settings.copy(jobs = 1), settings) else List(settings)
+    runs.map(SqlJob(_, line.getOut, line.getErr).run()).max
 
   private def settings: SqlSettings =
     val checked = SqlSettings(

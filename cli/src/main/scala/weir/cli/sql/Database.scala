@@ -6,8 +6,8 @@ import weir.{Resource, Task}
 object Database:
   /** Returns the address of the database for `ScriptConnection.open`. */
   def url(settings: SqlSettings): Resource[String] =
-    if Rehearsal.isOne then Rehearsal.resource
-    else if settings.isEmbedded then EmbeddedServer.resource.map(_.url)
+    if settings.isEmbedded then EmbeddedServer.resource.map(_.url)
+    else if Rehearsal.isOne then Rehearsal.resource
     else Resource.pure(settings.db.getOrElse(""))
 
   /** Says where the server is, and leaves it up until it is cancelled. */
