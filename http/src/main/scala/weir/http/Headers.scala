@@ -6,7 +6,11 @@ package weir.http
   * assert(headers.get("content-type").contains("text/plain"))
   * }}}
   */
-final class Headers private (fields: Vector[(String, String)]):
+final class Headers private (made: => Vector[(String, String)]):
+  private lazy val fields = made
+
+  /** The fields as a server sends them, once it has sent them. Headers are often constants. */
+  private[http] var prepared: AnyRef | Null = null
 
   /** Returns all names and values. */
   def toVector: Vector[(String, String)] = fields
@@ -24,14 +28,17 @@ final class Headers private (fields: Vector[(String, String)]):
 
   /** Returns these fields and one more, after them. **Fails** as `Headers.apply`. */
   def add(name: String, value: String): Headers =
-    new Headers(fields :+ Headers.checked(name, value))
+    val all = fields :+ Headers.checked(name, value)
+    new Headers(all)
 
   /** Returns these fields with `value` as the only one called `name`. **Fails** as `Headers.apply`.
     */
   def set(name: String, value: String): Headers = remove(name).add(name, value)
 
   /** Returns these fields without those called `name`. */
-  def remove(name: String): Headers = new Headers(fields.filterNot(_._1.equalsIgnoreCase(name)))
+  def remove(name: String): Headers =
+    val others = fields.filterNot(_._1.equalsIgnoreCase(name))
+    new Headers(others)
 
   override def equals(other: Any): Boolean = other match
     case that: Headers => fields == that.toVector
@@ -50,10 +57,13 @@ object Headers:
     * U+00FF, which HTTP cannot send.
     */
   def apply(fields: (String, String)*): Headers =
-    new Headers(fields.iterator.map(checked(_, _)).toVector)
+    val all = fields.iterator.map(checked(_, _)).toVector
+    new Headers(all)
 
-  /** Returns fields that a parser of HTTP has checked. */
-  private[http] def received(fields: Vector[(String, String)]): Headers = new Headers(fields)
+  /** Returns fields that a parser of HTTP has checked. `fields` is evaluated when they are first
+    * asked for.
+    */
+  private[http] def received(fields: => Vector[(String, String)]): Headers = new Headers(fields)
 
   private def checked(name: String, value: String): (String, String) =
     require(

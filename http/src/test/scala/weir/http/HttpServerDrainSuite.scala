@@ -2,6 +2,7 @@ package weir.http
 
 import java.net.ConnectException
 import java.util.concurrent.CountDownLatch
+import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import weir.{Deferred, Stream, Task}
 
@@ -94,6 +95,23 @@ class HttpServerDrainSuite extends HttpSuite:
       plain.close()
       streamed.close()
     }
+
+  test("responses in memory that their client does not read are cut off at the end of the drain"):
+    val begun = AtomicInteger()
+    val response = Response.text("x" * 60_000)
+    val handler = (_: Request) => Task.delay { begun.incrementAndGet(): Unit; response }
+    var connection: RawConnection | Null = null
+    try
+      releasing(handler, ServerSettings(drainTimeout = 50.millis, idleTimeout = 1.hour)) {
+        (port, release) =>
+          val client = RawConnection(port)
+          connection = client
+          client.send("GET / HTTP/1.1\nHost: h\n\n" * 1000)
+          settled(begun)
+          assert(begun.get < 1000)
+          release()
+      }
+    finally if connection != null then connection.close()
 
   test("a client that pauses for more than a second keeps its time"):
     val running = CountDownLatch(1)

@@ -3,7 +3,8 @@ package weir.http
 import java.util.concurrent.{CountDownLatch, Semaphore, TimeUnit}
 import java.util.concurrent.atomic.AtomicBoolean
 import scala.concurrent.duration.*
-import weir.Task
+import weir.http.server.{HandlerTimes, JettyServer}
+import weir.{Task, WeirRuntime}
 
 /** The threads on which handlers begin. */
 class HttpServerThreadsSuite extends HttpSuite:
@@ -21,32 +22,52 @@ class HttpServerThreadsSuite extends HttpSuite:
       untilInPlace(connection)
     }
 
-  for (name, keeps) <- List[(String, AtomicBoolean => Unit)](
-      "blocks" -> (isReleased => while !isReleased.get do Thread.sleep(1)),
-      "computes" -> (isReleased => while !isReleased.get do Thread.onSpinWait())
+  /** Tasks begin on the thread that reads: always, or until another thread has taken over from it.
+    */
+  private final class InPlace(always: Boolean) extends HandlerTimes:
+    val isTakenOver = CountDownLatch(1)
+    override def areShort: Boolean = always || isTakenOver.getCount > 0
+    override def distrust(): Unit = isTakenOver.countDown()
+    override def suspect(): Unit = isTakenOver.countDown()
+    override def kept(nanos: Long): Unit = ()
+
+  private def inPlace[A](handler: Request => Task[Response], always: Boolean = false)(
+      body: (Int, InPlace) => A
+  ): A =
+    val times = InPlace(always)
+    JettyServer
+      .running(0, ServerSettings(), handler, summon[WeirRuntime], times)
+      .use(server => Task(body(server.port, times)))
+      .runSync()
+
+  for (name, keeps) <- List[(String, CountDownLatch => Unit)](
+      "blocks" -> (released => released.await()),
+      "computes" -> (released => while released.getCount > 0 do Thread.onSpinWait())
     )
   do
     test(s"a handler that $name on the thread that reads holds up nobody"):
-      val isReleased = AtomicBoolean()
+      val released = CountDownLatch(1)
       val begun = CountDownLatch(1)
       val keeper = Task.delay {
+        val at = Thread.currentThread.getName
         begun.countDown()
-        keeps(isReleased)
-        Response.text("")
+        keeps(released)
+        Response.text(at)
       }
-      serving(request => if request.path == "/keep" then keeper else thread) { port =>
+      inPlace(request => if request.path == "/keep" then keeper else thread) { (port, times) =>
         connected(port) { kept =>
           connected(port) { other =>
-            untilInPlace(other)
+            val reader = other.get("/").body
+            assert(reader.startsWith("weir-http"), reader)
             kept.send("GET /keep HTTP/1.1\nHost: h\n\n")
             await(begun)
+            await(times.isTakenOver)
             try
               // Both the request after it and a new connection are served.
-              assertEquals(other.get("/").status, 200)
+              assertEquals(other.get("/").body, "weir-worker")
               assertEquals(connected(port)(_.get("/").status), 200)
-            finally isReleased.set(true)
-            assertEquals(kept.response().status, 200)
-            untilInPlace(other)
+            finally released.countDown()
+            assertEquals(kept.response().body, reader)
             assertEquals(kept.get("/").status, 200)
           }
         }
@@ -134,14 +155,14 @@ class HttpServerThreadsSuite extends HttpSuite:
         case "/body" => request.body.text() >> thread
         case "/wait" => Task.never
         case _ => thread
-    serving(handler) { port =>
+    inPlace(handler, always = true) { (port, _) =>
       connected(port) { waiting =>
         connected(port) { sender =>
           connected(port) { other =>
-            untilInPlace(other)
             waiting.send("GET /wait HTTP/1.1\nHost: h\n\n")
             sender.send("POST /body HTTP/1.1\nHost: h\nContent-Length: 6\n\nabc")
-            assertEquals(other.get("/").status, 200)
+            val reader = other.get("/").body
+            assert(reader.startsWith("weir-http"), reader)
             sender.send("def")
             assertEquals(sender.response().body, "weir-worker")
           }

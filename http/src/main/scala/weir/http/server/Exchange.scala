@@ -1,13 +1,16 @@
 package weir.http.server
 
 import java.io.IOException
+import java.util.concurrent.TimeoutException
+import java.util.function.Predicate
 import org.eclipse.jetty.server.{Request as JettyRequest, Response as JettyResponse}
 import org.eclipse.jetty.util.Callback
 import org.eclipse.jetty.util.thread.Invocable
 import weir.http.{HttpError, Request, Response}
 import weir.{Outcome, Task, WeirRuntime}
 
-/** A request in flight: runs its task, sends the response, and completes Jetty's request once.
+/** A request in flight: runs its task, sends the response, and completes Jetty's request once. As
+  * Jetty's callback it is the end of the last write.
   *
   *   - **Owner only**, the fiber, and then the code that runs at its end: `isAdmitted`,
   *     `taskNanos`.
@@ -18,7 +21,7 @@ private[server] final class Exchange(
     out: JettyResponse,
     completion: Callback,
     endPoint: WatchedEndPoint
-):
+) extends Callback:
   private val body =
     RequestBody(in, requests.settings.bodyLimitBytes, () => stop(Exchange.Reason.ClientGone))
   private val writer = ResponseWriter(out, in.getMethod, () => makeRoom())
@@ -29,13 +32,15 @@ private[server] final class Exchange(
 
   private val cancel = TaskCancel()
 
-  private val begunNanos = System.nanoTime()
+  private val begunNanos = in.getHeadersNanoTime
+
+  /** True once the last write has ended. */
+  @volatile private var isSent = false
 
   def start(request: RequestBody => Request): Unit =
-    endPoint.watch(() => stop(Exchange.Reason.ClientGone))
-    in.addFailureListener(_ => stop(Exchange.Reason.ClientGone))
+    endPoint.watch(this)
     // A connection without traffic is no failure while the handler works.
-    in.addIdleTimeoutListener(_ => false)
+    in.addIdleTimeoutListener(Exchange.goesOn)
     given WeirRuntime = requests.runtime
     val reader = ReaderThread.here
     if requests.times.areShort && reader != null && reader.isRunning then
@@ -98,12 +103,8 @@ private[server] final class Exchange(
 
   private def ended(outcome: Outcome[Unit]): Unit =
     outcome match
-      case Outcome.Succeeded(_) =>
-        requests.served(in, out.getStatus, writer.sentBytes)
-        Ending.succeeded()
-      case Outcome.Failed(error) =>
-        if !error.isInstanceOf[ConnectionLost] then requests.log.failed(in, error)
-        abort(error)
+      case Outcome.Succeeded(_) => finish()
+      case Outcome.Failed(error) => fail(error)
       case Outcome.Canceled =>
         cancel.reason match
           case Exchange.Reason.ClientGone => abort(IOException("The client has gone."))
@@ -118,15 +119,38 @@ private[server] final class Exchange(
     if out.isCommitted then abort(IOException("The request was cancelled."))
     else
       writer.reset()
-      writer.sendAtOnce(response, isLast(response), Ending)
-      requests.served(in, response.status, writer.sentBytes)
+      writer.begin(response, isLast(response))
+      finish()
+
+  /** Sends the end of the response. The fiber has ended: a write that waits for the client is cut.
+    */
+  private def finish(): Unit =
+    writer.finish(this)
+    if !isSent then cancel.goesOn(() => if !isSent then endPoint.abort())
+
+  override def getInvocationType: Invocable.InvocationType = Invocable.InvocationType.NON_BLOCKING
+
+  override def succeeded(): Unit =
+    isSent = true
+    requests.served(in, out.getStatus, writer.sentBytes)
+    try completion.succeeded()
+    finally requests.ended()
+
+  override def failed(error: Throwable): Unit =
+    isSent = true
+    fail(ConnectionLost.orElse(error))
+
+  private def fail(error: Throwable): Unit =
+    if !error.isInstanceOf[ConnectionLost] then requests.log.failed(in, error)
+    abort(error)
 
   /** Closes the connection so that the client sees an error, and not the end of the response. */
   private def abort(error: Throwable): Unit =
     requests.served(in, Requests.aborted, writer.sentBytes)
     makeRoom()
     endPoint.abort()
-    Ending.failed(error)
+    try completion.failed(error)
+    finally requests.ended()
 
   /** Lowers the count that the limit of requests looks at, once. */
   private def makeRoom(): Unit =
@@ -134,23 +158,12 @@ private[server] final class Exchange(
       isAdmitted = false
       requests.answering()
 
-  /** The end of Jetty's request. A request is in flight until then. */
-  private object Ending extends Callback:
-    override def getInvocationType: Invocable.InvocationType =
-      Invocable.InvocationType.NON_BLOCKING
-
-    override def succeeded(): Unit =
-      try completion.succeeded()
-      finally requests.ended(Exchange.this)
-
-    override def failed(error: Throwable): Unit =
-      try completion.failed(error)
-      finally requests.ended(Exchange.this)
-
 private[server] object Exchange:
   /** The reason for which a task is cancelled from outside. */
   enum Reason:
     case ClientGone, Drained, BodyLate, HandlerLate
+
+  private val goesOn: Predicate[TimeoutException] = _ => false
 
   val bodyLate: Response = Response.text("The body did not arrive in time.\n", 408)
   val handlerLate: Response = Response.text("The request took too long.\n", 503)

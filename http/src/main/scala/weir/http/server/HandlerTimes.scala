@@ -10,8 +10,10 @@ import java.util.concurrent.atomic.AtomicInteger
   *
   *   - **Shared**: `longShare`. A `note` that meets another one is lost, and made good by the next
   *     ones. `suspect` and `distrust` are not lost.
+  *
+  * This class is not final, only for tests.
   */
-private[server] final class HandlerTimes:
+private[http] class HandlerTimes:
   import HandlerTimes.*
 
   /** The moving share of the handlers that take long, times `whole`. */

@@ -5,6 +5,7 @@ import java.nio.channels.{SelectionKey, SocketChannel}
 import org.eclipse.jetty.io.{ManagedSelector, SocketChannelEndPoint}
 import org.eclipse.jetty.server.{HttpConfiguration, HttpConnectionFactory, Server, ServerConnector}
 import scala.concurrent.duration.{DurationInt, FiniteDuration}
+import scala.jdk.CollectionConverters.*
 import weir.http.{Request, Response, ServerSettings}
 import weir.metrics.Metrics
 import weir.{Resource, Task, WeirRuntime}
@@ -30,11 +31,11 @@ private[http] final class JettyServer private (
     val shortest = settings.headerTimeout.min(settings.handlerTimeout)
     val every = (shortest / 4).max(1.milli).min(1.second)
     JettyServer.sweep(every, requests.log) { now =>
-      connector.getConnectedEndPoints.forEach {
-        case endPoint: WatchedEndPoint => endPoint.closeIfLate(now)
-        case _ => ()
+      connections.foreach { endPoint =>
+        endPoint.closeIfLate(now)
+        val exchange = endPoint.inFlight
+        if exchange != null then exchange.stopIfLate(now)
       }
-      requests.stopLate(now)
     }
 
   private val drain: Task[Unit] =
@@ -42,11 +43,33 @@ private[http] final class JettyServer private (
       _ <- Task.delay { requests.isDraining = true }
       _ <- Task.sleep(settings.drainDelay)
       _ <- Task.delay(connector.shutdown())
-      _ <- requests.drain(
-        settings.drainTimeout,
-        hasConnections = !connector.getConnectedEndPoints.isEmpty
-      )
+      _ <- requests.drain(settings.drainTimeout, connections)
     yield ()
+
+  private object connections extends Requests.Connections:
+    def foreach(look: WatchedEndPoint => Unit): Unit =
+      connector.getConnectedEndPoints.forEach {
+        case endPoint: WatchedEndPoint => look(endPoint)
+        case _ => ()
+      }
+
+    def areOpen: Boolean = !connector.getConnectedEndPoints.isEmpty
+
+    def readAll: Task[Unit] = Task.traverse(selectors)(round).void
+
+    /** Waits for a round of `selector`: it first runs what was submitted, then asks for what has
+      * come, and then calls whoever waits for it. So the second update comes after that.
+      */
+    private def round(selector: ManagedSelector): Task[Unit] =
+      Task.async(done => selector.submit(_ => selector.submit(_ => done(Right(())))))
+
+    private def selectors: List[ManagedSelector] =
+      connector.getSelectorManager.getBeans(classOf[ManagedSelector]).asScala.toList
+
+    def stopAll(): Unit = foreach { endPoint =>
+      val exchange = endPoint.inFlight
+      if exchange != null then exchange.stop(Exchange.Reason.Drained)
+    }
 
   private val stop: Task[Unit] = Task.delay {
     registration.close()
@@ -66,10 +89,13 @@ private[http] object JettyServer:
       port: Int,
       settings: ServerSettings,
       handler: Request => Task[Response],
-      runtime: WeirRuntime
+      runtime: WeirRuntime,
+      times: => HandlerTimes = HandlerTimes()
   ): Resource[JettyServer] =
     for
-      server <- Resource.make(Task.delay(start(port, Requests(settings, handler, runtime))))(_.stop)
+      server <- Resource.make(
+        Task.delay(start(port, Requests(settings, handler, runtime, times)))
+      )(_.stop)
       // Limits of time hold during the drain as well: it is released before the sweep.
       _ <- server.sweep.background
       _ <- Resource.make(Task.unit)(_ => server.drain)

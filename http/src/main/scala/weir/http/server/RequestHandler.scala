@@ -21,6 +21,7 @@ private[server] final class RequestHandler(requests: Requests) extends Handler.A
   import RequestHandler.*
 
   private val settings = requests.settings
+  private val uris = RequestUris()
 
   override def handle(in: JettyRequest, out: JettyResponse, completion: Callback): Boolean =
     val endPoint = endPointOf(in)
@@ -37,12 +38,11 @@ private[server] final class RequestHandler(requests: Requests) extends Handler.A
       else if hasDots(path) then answer(badUri)
       else
         try
-          val uri = URI.create(in.getHttpURI.asString)
+          val uri = uris.of(in.getHttpURI)
           requests.refusal(in) match
             case null =>
-              val exchange = Exchange(requests, in, out, completion, endPoint)
-              requests.begun(exchange)
-              exchange.start(body => requestOf(in, uri, body))
+              Exchange(requests, in, out, completion, endPoint)
+                .start(body => requestOf(in, uri, body))
             case refused => answer(refused)
         catch case _: IllegalArgumentException => answer(badUri)
 

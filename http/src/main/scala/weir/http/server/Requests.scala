@@ -1,6 +1,5 @@
 package weir.http.server
 
-import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.{AtomicInteger, AtomicLong}
 import org.eclipse.jetty.server.Request as JettyRequest
 import scala.concurrent.duration.FiniteDuration
@@ -16,11 +15,11 @@ import weir.{Task, WeirRuntime}
 private[server] final class Requests(
     val settings: ServerSettings,
     val handler: Request => Task[Response],
-    val runtime: WeirRuntime
+    val runtime: WeirRuntime,
+    val times: HandlerTimes = HandlerTimes()
 ):
   val log: ServerLog = ServerLog(settings.accessLog)
   val figures: ServerFigures = ServerFigures(() => inFlight)
-  val times: HandlerTimes = HandlerTimes()
 
   /** Requests up to the completion of Jetty's request: the drain waits for them. */
   private val count = AtomicInteger()
@@ -29,7 +28,6 @@ private[server] final class Requests(
     * has its response may send its next request before `count` is lowered.
     */
   private val admittedCount = AtomicInteger()
-  private val exchanges = ConcurrentHashMap.newKeySet[Exchange]()
   private val begunCount = AtomicLong()
 
   /** True from the beginning of the release. */
@@ -61,17 +59,10 @@ private[server] final class Requests(
 
   val handlerLimitNanos: Long = settings.handlerTimeout.toNanos
 
-  def begun(exchange: Exchange): Unit = exchanges.add(exchange): Unit
-
   /** Makes room for the next request, before the last byte of a response is sent. */
   def answering(): Unit = admittedCount.decrementAndGet(): Unit
 
-  /** Cancels the handlers that have taken longer than they may. */
-  def stopLate(now: Long): Unit = exchanges.forEach(_.stopIfLate(now))
-
-  def ended(exchange: Exchange): Unit =
-    exchanges.remove(exchange): Unit
-    count.decrementAndGet(): Unit
+  def ended(): Unit = count.decrementAndGet(): Unit
 
   /** Counts and logs a request. */
   def served(in: JettyRequest, status: Int, sentBytes: Long): Unit =
@@ -83,16 +74,17 @@ private[server] final class Requests(
     * cancels those that are in flight, and waits for their finalizers. From then on, no request is
     * taken.
     */
-  def drain(limit: FiniteDuration, hasConnections: => Boolean): Task[Unit] =
+  def drain(limit: FiniteDuration, connections: Requests.Connections): Task[Unit] =
     for
       now <- Task.monotonic
-      _ <- untilQuiet(now + limit, begunCount.get, now, hasConnections)
+      _ <- untilQuiet(now + limit, begunCount.get, now, connections)
       _ <- Task.delay { isClosed = true }
-      _ <- cancelAll
+      _ <- untilNone(connections)
     yield ()
 
-  /** Waits until `end`, or until nothing has been in flight and nothing has begun for a while. A
-    * connection may have been accepted whose request was not read yet.
+  /** Waits until `end`, or until nothing has been in flight and nothing has begun for a while, and
+    * all that has come by then was read. A connection may have been accepted whose request was not
+    * read yet.
     *
     * @param begun
     *   the number of requests that had begun at the time `since`
@@ -101,26 +93,43 @@ private[server] final class Requests(
       end: FiniteDuration,
       begun: Long,
       since: FiniteDuration,
-      hasConnections: => Boolean
-  ): Task[Unit] = Task.monotonic.flatMap { now =>
-    val isIdle = count.get == 0 && begunCount.get == begun
-    if now >= end || isIdle && (now - since >= Requests.quiet || !hasConnections) then Task.unit
-    else
-      Task
-        .sleep(Requests.pause)
-        .flatMap(_ =>
-          untilQuiet(end, begunCount.get, if isIdle then since else now, hasConnections)
-        )
-  }
+      connections: Requests.Connections
+  ): Task[Unit] =
+    def isIdle = count.get == 0 && begunCount.get == begun
+    Task.monotonic.flatMap { now =>
+      val wasIdle = isIdle
+      if now >= end || wasIdle && !connections.areOpen then Task.unit
+      else if wasIdle && now - since >= Requests.quiet then
+        // No thread may have had a processor for so long.
+        connections.readAll.timeoutTo(end - now, Task.unit).flatMap { _ =>
+          if isIdle then Task.unit else untilQuiet(end, begunCount.get, now, connections)
+        }
+      else
+        val next = if wasIdle then since else now
+        Task.sleep(Requests.pause).flatMap(_ => untilQuiet(end, begunCount.get, next, connections))
+    }
 
   /** Cancels all, and those that were taken just before `isClosed`. */
-  private def cancelAll: Task[Unit] = Task.defer {
-    exchanges.forEach(_.stop(Exchange.Reason.Drained))
-    if count.get == 0 then Task.unit else Task.sleep(Requests.pause).flatMap(_ => cancelAll)
+  private def untilNone(connections: Requests.Connections): Task[Unit] = Task.defer {
+    connections.stopAll()
+    if count.get == 0 then Task.unit
+    else Task.sleep(Requests.pause).flatMap(_ => untilNone(connections))
   }
 
 private[server] object Requests:
   import scala.concurrent.duration.DurationInt
+
+  /** The connections of a server, for its drain. */
+  trait Connections:
+    def areOpen: Boolean
+
+    /** Waits until all bytes that have come to this machine by now were read. Requests among them
+      * have begun then.
+      */
+    def readAll: Task[Unit]
+
+    /** Cancels all requests that are in flight now. */
+    def stopAll(): Unit
 
   /** Counted for a request whose response was not sent to its end. */
   val aborted = 0

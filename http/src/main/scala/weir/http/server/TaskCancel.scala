@@ -5,6 +5,8 @@ package weir.http.server
   *   - **Shared**, under this object's lock: all fields.
   *   - **The client goes before there is a function that cancels.** `stop` sets `reason` first, and
   *     `starts` looks for it after it has set `cancel`.
+  *   - **The task ends before there is a function that cancels it**, on a worker: `starts` leaves
+  *     the function of `goesOn`.
   *   - **The time is over as the handler returns.** Either `mayAnswer` is first, and the handler is
   *     not cancelled. Or the reason is first, and the task begins no response, which the cancel
   *     would cut off.
@@ -18,13 +20,18 @@ private[server] final class TaskCancel:
 
   def reason: Exchange.Reason | Null = synchronized(why)
 
-  /** Takes the function that cancels the task. */
-  def starts(cancelTask: () => Unit): Unit =
+  /** Takes the function that cancels the task, which may have ended already. */
+  def starts(cancelTask: () => Unit): Unit = take(cancelTask, isFirst = true)
+
+  /** Takes the function that cuts what goes on when the task has ended. */
+  def goesOn(cut: () => Unit): Unit = take(cut, isFirst = false)
+
+  private def take(function: () => Unit, isFirst: Boolean): Unit =
     val isStopped = synchronized {
-      cancel = cancelTask
+      if !isFirst || cancel == null then cancel = function
       why != null
     }
-    if isStopped then cancelTask()
+    if isStopped then function()
 
   /** Cancels the task. */
   def stop(because: Exchange.Reason): Unit =

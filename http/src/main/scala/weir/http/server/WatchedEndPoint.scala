@@ -32,8 +32,8 @@ private[server] final class WatchedEndPoint(
   /** Jetty's interest in the next bytes. */
   private var reader: Callback | Null = null
 
-  /** The notice of the request in flight that the client has gone. */
-  private var watcher: Runnable | Null = null
+  /** The request in flight, which is told that the client has gone. */
+  private var exchange: Exchange | Null = null
 
   /** True while `onReadable` is registered at the selector. */
   private var isRegistered = false
@@ -78,6 +78,11 @@ private[server] final class WatchedEndPoint(
 
   override def isFillInterested: Boolean = lock.synchronized(reader != null)
 
+  override def onClose(cause: Throwable | Null): Unit =
+    super.onClose(cause)
+    val gone = inFlight
+    if gone != null then gone.stop(Exchange.Reason.ClientGone)
+
   // ---- what requests call ----
 
   /** Marks the beginning of a request. Returns false if its header fields came too late. */
@@ -87,15 +92,20 @@ private[server] final class WatchedEndPoint(
     !isTooLate
   }
 
-  /** Calls `gone` once the client has closed the connection, until the request ends. */
-  def watch(gone: Runnable): Unit = lock.synchronized {
-    watcher = gone
-    register()
-  }
+  /** Stops `of` once the client has closed the connection, until the request ends. */
+  def watch(of: Exchange): Unit =
+    lock.synchronized {
+      exchange = of
+      register()
+    }
+    if !isOpen then of.stop(Exchange.Reason.ClientGone) // if it was closed before: see onClose
+
+  /** Returns the request in flight. */
+  def inFlight: Exchange | Null = lock.synchronized(exchange)
 
   /** Marks the end of the request, just before Jetty looks for the next one. */
   def endRequest(): Unit = lock.synchronized {
-    watcher = null
+    exchange = null
     isInRequest = false
     headerSince = 0
   }
@@ -145,24 +155,23 @@ private[server] final class WatchedEndPoint(
         isRegistered = false
         val waiting = reader
         reader = null
-        (waiting, if waiting == null && watcher != null then lookAhead() else null)
+        (waiting, if waiting == null && exchange != null then lookAhead() else null)
       }
       if jetty != null then jetty.succeeded()
-      if gone != null then gone.run()
+      if gone != null then gone.stop(Exchange.Reason.ClientGone)
 
     override def failed(error: Throwable): Unit =
       val (jetty, gone) = lock.synchronized {
         isRegistered = false
-        val both = (reader, watcher)
+        val both = (reader, exchange)
         reader = null
-        watcher = null
         both
       }
       if jetty != null then jetty.failed(error)
-      if gone != null then gone.run()
+      if gone != null then gone.stop(Exchange.Reason.ClientGone)
 
-  /** Reads what has come. Returns the watcher if that was the end. */
-  private def lookAhead(): Runnable | Null =
+  /** Reads what has come. Returns the request in flight if that was the end. */
+  private def lookAhead(): Exchange | Null =
     val bytes =
       val present = ahead
       if present != null then present
@@ -173,10 +182,7 @@ private[server] final class WatchedEndPoint(
     val count =
       try super.fill(bytes)
       catch case _: IOException => -1
-    if count < 0 then
-      val gone = watcher
-      watcher = null
-      gone
+    if count < 0 then exchange
     else
       // A client that has sent more than that is read no further until its response has ended.
       if BufferUtil.space(bytes) > 0 then register()

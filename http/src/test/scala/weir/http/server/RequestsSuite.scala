@@ -1,6 +1,7 @@
 package weir.http.server
 
 import java.lang.reflect.Proxy
+import java.util.concurrent.atomic.AtomicInteger
 import org.eclipse.jetty.server.Request as JettyRequest
 import scala.concurrent.duration.*
 import weir.http.{Response, ServerSettings}
@@ -24,9 +25,15 @@ class RequestsSuite extends WeirSuite:
       case made: JettyRequest => made
       case other => fail(s"$other")
 
+  private final class Connected(val areOpen: Boolean, val readAll: Task[Unit])
+      extends Requests.Connections:
+    def stopAll(): Unit = ()
+
+  private val none = Connected(areOpen = false, Task.unit)
+
   test("no request begins once the drain has found none in flight"):
     val all = requests(ServerSettings())
-    val refused = all.refusal(request(all.drain(0.seconds, hasConnections = false).runSync()))
+    val refused = all.refusal(request(all.drain(0.seconds, none).runSync()))
     assertEquals(refused, Requests.stopping)
     assertEquals(all.inFlight, 0)
 
@@ -38,3 +45,16 @@ class RequestsSuite extends WeirSuite:
     assertEquals(all.inFlight, 1)
     assertEquals(all.refusal(request()), null)
     assertEquals(all.inFlight, 2)
+
+  test("the drain waits for requests that had come when it seemed that there were none"):
+    val all = requests(ServerSettings())
+    val reads = AtomicInteger()
+    // The first look finds a request, which takes its time.
+    val reading = Task.defer {
+      if reads.incrementAndGet() > 1 then Task.unit
+      else
+        Task.delay(assertEquals(all.refusal(request()), null)) >>
+          Task.delay(all.ended()).delayBy(50.millis).startDaemon.void
+    }
+    all.drain(1.minute, Connected(areOpen = true, reading)).runSync()
+    assertEquals((reads.get, all.inFlight), (2, 0))

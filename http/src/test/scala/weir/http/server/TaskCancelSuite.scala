@@ -37,3 +37,19 @@ class TaskCancelSuite extends WeirSuite:
     cancel.stop(Reason.ClientGone)
     cancel.starts(() => calls.incrementAndGet(): Unit)
     assertEquals((cancel.reason, calls.get), (Reason.ClientGone, 1))
+
+  test("what goes on when the task has ended is cut by a later reason, and by an earlier one"):
+    for isBefore <- List(false, true) do
+      val (cancel, calls) = started()
+      val cuts = AtomicInteger()
+      if isBefore then cancel.stop(Reason.Drained)
+      cancel.goesOn(() => cuts.incrementAndGet(): Unit)
+      if !isBefore then cancel.stop(Reason.Drained)
+      assertEquals((calls.get, cuts.get), (if isBefore then 1 else 0, 1))
+
+  test("a task that has ended before its function came leaves what goes on"):
+    val (cancel, calls) = (TaskCancel(), AtomicInteger())
+    cancel.goesOn(() => calls.incrementAndGet(): Unit)
+    cancel.starts(() => fail("the task has ended"))
+    cancel.stop(Reason.Drained)
+    assertEquals(calls.get, 1)
