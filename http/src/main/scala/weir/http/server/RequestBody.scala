@@ -73,8 +73,7 @@ private[server] final class RequestBody(
       if ready != null then ready(Right(()))
 
   /** Fails if the client is too slow. If the connection is broken, or what comes is no HTTP, nobody
-    * can be answered: then the request is cancelled, which ends the wait. Code that is masked sees
-    * the failure after a while.
+    * can be answered: then the request is cancelled. Only code that is masked sees the failure.
     */
   private def failed(failure: Throwable): Task[Nothing] = failure match
     case error: TimeoutException =>
@@ -82,11 +81,5 @@ private[server] final class RequestBody(
     case _ =>
       Task.defer {
         onBroken()
-        Task.sleep(RequestBody.untilCancelled) >> Task.fail(ConnectionLost(failure))
+        Task.canceled >> Task.fail(ConnectionLost(failure))
       }
-
-private[server] object RequestBody:
-  import scala.concurrent.duration.DurationInt
-
-  /** Longer than a cancel takes to arrive. */
-  private val untilCancelled = 1.second
