@@ -21,6 +21,9 @@ import weir.Schedule
   *   `IOException`, and after the statuses 429, 502, 503 and 504, if the method is idempotent (GET,
   *   HEAD, PUT, DELETE, OPTIONS) or if the request has a field `Idempotency-Key`. A request whose
   *   body is a stream is sent once, unless the body is `repeatable`
+  * @param tls
+  *   the certificates that are trusted, and other parameters of TLS, for `https`. Without it, those
+  *   of the JDK
   */
 final case class ClientSettings(
     connectTimeout: FiniteDuration = 5.seconds,
@@ -28,7 +31,8 @@ final case class ClientSettings(
     idleTimeout: FiniteDuration = 30.seconds,
     bodyLimitBytes: Int = 10_485_760,
     followRedirects: Boolean = false,
-    retry: Schedule[Throwable] = Schedule.recurs(0)
+    retry: Schedule[Throwable] = Schedule.recurs(0),
+    tls: Option[Tls] = None
 ):
   for (name, time) <- List(
       "connectTimeout" -> connectTimeout,

@@ -81,8 +81,12 @@ object HttpClient:
         Task.delay(pool.shutdown())
       )
       client <- Resource.make(Task.delay {
-        JdkClient
-          .newBuilder()
+        val builder = JdkClient.newBuilder()
+        settings.tls.foreach { tls =>
+          val context = tls.currentContext
+          builder.sslContext(context).sslParameters(tls.parameters(context)): Unit
+        }
+        builder
           .executor(threads)
           .connectTimeout(settings.connectTimeout.toJava)
           .followRedirects(

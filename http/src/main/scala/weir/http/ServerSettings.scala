@@ -34,6 +34,9 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   *   a path that answers 200, and 503 from the beginning of the release on
   * @param accessLog
   *   true to log a line for each request, to the `System.Logger` called `weir.http.access`
+  * @param tls
+  *   the TLS of `https`. Without it, the server speaks plain `http`. `headerTimeout` limits the
+  *   handshake as well
   */
 final case class ServerSettings(
     host: String = "localhost",
@@ -47,7 +50,8 @@ final case class ServerSettings(
     drainTimeout: FiniteDuration = 8.seconds,
     healthPath: Option[String] = Some("/health"),
     readyPath: Option[String] = Some("/ready"),
-    accessLog: Boolean = false
+    accessLog: Boolean = false,
+    tls: Option[Tls] = None
 ):
   private def checked(name: String, value: Any, isFine: Boolean, least: String): Unit =
     require(isFine, s"ServerSettings: $name was $value. It must be at least $least.")

@@ -3,21 +3,31 @@ package weir.http
 import java.io.{BufferedInputStream, ByteArrayOutputStream, EOFException}
 import java.net.{InetAddress, Socket}
 import java.nio.charset.StandardCharsets.ISO_8859_1
+import javax.net.ssl.SSLContext
 
-/** A connection to a server on this machine, over which tests send what they like. */
-final class RawConnection(port: Int, receiveBufferBytes: Int = 0) extends AutoCloseable:
+/** A connection to a server on this machine, over which tests send what they like; encrypted, if
+  * there is a context.
+  */
+final class RawConnection(
+    port: Int,
+    receiveBufferBytes: Int = 0,
+    context: Option[SSLContext] = None
+) extends AutoCloseable:
   private val socket = Socket()
   if receiveBufferBytes > 0 then socket.setReceiveBufferSize(receiveBufferBytes)
   socket.setSoTimeout(10_000)
   socket.connect(java.net.InetSocketAddress(InetAddress.getLoopbackAddress, port))
-  private val in = BufferedInputStream(socket.getInputStream)
+  private val secured = context.fold(socket)(
+    _.getSocketFactory.createSocket(socket, "localhost", port, /* autoClose = */ true)
+  )
+  private val in = BufferedInputStream(secured.getInputStream)
 
   /** Sends `text`, whose lines end with `\n` here and with `\r\n` there. */
   def send(text: String): Unit = sendBytes(text.replace("\n", "\r\n").getBytes(ISO_8859_1))
 
   def sendBytes(bytes: Array[Byte]): Unit =
-    socket.getOutputStream.write(bytes)
-    socket.getOutputStream.flush()
+    secured.getOutputStream.write(bytes)
+    secured.getOutputStream.flush()
 
   def get(path: String): RawResponse =
     send(s"GET $path HTTP/1.1\nHost: localhost\n\n")
@@ -84,6 +94,6 @@ final class RawConnection(port: Int, receiveBufferBytes: Int = 0) extends AutoCl
 
   def endOfOutput(): Unit = socket.shutdownOutput()
 
-  def close(): Unit = socket.close()
+  def close(): Unit = secured.close()
 
 final case class RawResponse(status: Int, headers: Map[String, String], body: String)

@@ -3,7 +3,13 @@ package weir.http.server
 import java.io.IOException
 import java.nio.channels.{SelectionKey, SocketChannel}
 import org.eclipse.jetty.io.{ManagedSelector, SocketChannelEndPoint}
-import org.eclipse.jetty.server.{HttpConfiguration, HttpConnectionFactory, Server, ServerConnector}
+import org.eclipse.jetty.server.{
+  ConnectionFactory,
+  HttpConfiguration,
+  HttpConnectionFactory,
+  Server,
+  ServerConnector
+}
 import scala.concurrent.duration.{DurationInt, FiniteDuration}
 import scala.jdk.CollectionConverters.*
 import weir.http.{Request, Response, ServerSettings}
@@ -114,7 +120,13 @@ private[http] object JettyServer:
   private def start(port: Int, requests: Requests): JettyServer =
     val settings = requests.settings
     val server = Server(ReaderThreads(selectors, otherThreads, requests.times))
-    val connector = WatchedConnector(server, configuration(settings), settings.headerTimeout)
+    val http = HttpConnectionFactory(configuration(settings))
+    val protocol = settings.tls match
+      case Some(tls) =>
+        tls.engine(): Unit // so that wrong parameters fail here
+        TlsConnections(tls, http)
+      case None => http
+    val connector = WatchedConnector(server, protocol, settings.headerTimeout)
     connector.setHost(settings.host)
     connector.setPort(port)
     connector.setAcceptQueueSize(backlog)
@@ -147,9 +159,9 @@ private[http] object JettyServer:
   /** Makes end points that notice when their clients go. */
   private final class WatchedConnector(
       server: Server,
-      configuration: HttpConfiguration,
+      protocol: ConnectionFactory,
       headerTimeout: FiniteDuration
-  ) extends ServerConnector(server, 1, selectors, HttpConnectionFactory(configuration)):
+  ) extends ServerConnector(server, 1, selectors, protocol):
 
     override protected def newEndPoint(
         channel: SocketChannel,

@@ -2,7 +2,7 @@ package weir.http.server
 
 import java.net.{InetSocketAddress, URI}
 import org.eclipse.jetty.http.{HttpMethod, HttpStatus}
-import org.eclipse.jetty.io.EofException
+import org.eclipse.jetty.io.{EndPoint, EofException}
 import org.eclipse.jetty.server.{
   Handler,
   HttpStream,
@@ -112,7 +112,10 @@ private[server] object RequestHandler:
       super.failed(error)
 
   def endPointOf(in: JettyRequest): WatchedEndPoint =
-    in.getConnectionMetaData.getConnection.getEndPoint match
-      case endPoint: WatchedEndPoint => endPoint
-      case other =>
-        throw IllegalStateException(s"RequestHandler: the end point was ${other.getClass}.")
+    watched(in.getConnectionMetaData.getConnection.getEndPoint)
+
+  private def watched(endPoint: EndPoint): WatchedEndPoint = endPoint match
+    case endPoint: WatchedEndPoint => endPoint
+    case layer: EndPoint.Wrapper => watched(layer.unwrap)
+    case other =>
+      throw IllegalStateException(s"RequestHandler: the end point was ${other.getClass}.")

@@ -5,7 +5,7 @@ import java.net.StandardSocketOptions
 import java.nio.ByteBuffer
 import java.nio.channels.{ReadPendingException, SelectionKey, SocketChannel}
 import java.util.concurrent.Executor
-import org.eclipse.jetty.io.{ManagedSelector, SocketChannelEndPoint}
+import org.eclipse.jetty.io.{EndPoint, ManagedSelector, SocketChannelEndPoint}
 import org.eclipse.jetty.util.thread.{Invocable, Scheduler}
 import org.eclipse.jetty.util.{BufferUtil, Callback}
 import scala.util.control.NonFatal
@@ -15,8 +15,8 @@ import scala.util.control.NonFatal
   *
   *   - **Shared**, under this object's lock: all fields.
   *   - **Invariant**: bytes of `ahead` came before all bytes that are still in the socket.
-  *   - **Order**: callbacks are called after the lock is released. One exception: if the selector
-  *     refuses a registration, `OnReadable.failed` runs within `register`, under the lock.
+  *   - **Order**: callbacks are registered and called after the lock is released: a layer of TLS
+  *     calls this end point under a lock of its own.
   */
 private[server] final class WatchedEndPoint(
     channel: SocketChannel,
@@ -46,8 +46,15 @@ private[server] final class WatchedEndPoint(
     */
   private var isInRequest = false
 
-  /** The time at which the first byte of the header fields came, or 0. */
+  /** The time at which the first byte of the header fields came, or of the handshake of TLS; or 0.
+    */
   private var headerSince = 0L
+
+  /** The layer of TLS over this connection; null if there is none. */
+  private var layer: EndPoint | Null = null
+
+  /** True as long as all bytes that come are those of a handshake. */
+  private var isInHandshake = false
 
   /** True once 408 was sent for header fields that came too late. */
   private var isTooLate = false
@@ -57,7 +64,7 @@ private[server] final class WatchedEndPoint(
   override def fill(buffer: ByteBuffer): Int = lock.synchronized {
     val filled =
       if hasAhead then BufferUtil.append(buffer, ahead) else super.fill(buffer)
-    if filled > 0 && !isInRequest && headerSince == 0 then headerSince = System.nanoTime() | 1
+    if filled > 0 && (layer == null || isInHandshake) then received()
     filled
   }
 
@@ -65,15 +72,15 @@ private[server] final class WatchedEndPoint(
     if !tryFillInterested(callback) then throw ReadPendingException()
 
   override def tryFillInterested(callback: Callback): Boolean =
-    val (isTaken, isReady) = lock.synchronized {
-      if reader != null then (false, false)
-      else if hasAhead then (true, true)
+    val (isTaken, isReady, isNew) = lock.synchronized {
+      if reader != null then (false, false, false)
+      else if hasAhead then (true, true, false)
       else
         reader = callback
-        register()
-        (true, false)
+        (true, false, begins())
     }
     if isReady then executor.execute(() => callback.succeeded())
+    if isNew then register()
     isTaken
 
   override def isFillInterested: Boolean = lock.synchronized(reader != null)
@@ -82,6 +89,24 @@ private[server] final class WatchedEndPoint(
     super.onClose(cause)
     val gone = inFlight
     if gone != null then gone.stop(Exchange.Reason.ClientGone)
+
+  // ---- what a layer of TLS calls ----
+
+  /** Begins the handshake of `over`, before the first byte. */
+  def secureBy(over: EndPoint): Unit = lock.synchronized {
+    layer = over
+    isInHandshake = true
+  }
+
+  def handshakeEnded(): Unit = lock.synchronized {
+    isInHandshake = false
+    headerSince = 0
+  }
+
+  /** Starts the clock of the header fields if the bytes that have come are the first ones. */
+  def received(): Unit = lock.synchronized {
+    if !isInRequest && headerSince == 0 then headerSince = System.nanoTime() | 1
+  }
 
   // ---- what requests call ----
 
@@ -94,10 +119,11 @@ private[server] final class WatchedEndPoint(
 
   /** Stops `of` once the client has closed the connection, until the request ends. */
   def watch(of: Exchange): Unit =
-    lock.synchronized {
+    val isNew = lock.synchronized {
       exchange = of
-      register()
+      begins()
     }
+    if isNew then register()
     if !isOpen then of.stop(Exchange.Reason.ClientGone) // if it was closed before: see onClose
 
   /** Returns the request in flight. */
@@ -118,17 +144,23 @@ private[server] final class WatchedEndPoint(
     catch case _: IOException => () // it is closed already
     close()
 
-  /** Answers 408 and closes, if the header fields of a request have not come in time. */
+  /** Answers 408 and closes, if the header fields of a request have not come in time. Closes, if a
+    * handshake has not.
+    */
   def closeIfLate(now: Long): Unit =
-    val isLate = lock.synchronized {
-      val late = !isInRequest && headerSince != 0 && now - headerSince > headerLimitNanos
-      if late then
+    val answers = lock.synchronized {
+      val isLate = !isInRequest && headerSince != 0 && now - headerSince > headerLimitNanos
+      if !isLate then null
+      else
         isTooLate = true
-        try flush(ByteBuffer.wrap(WatchedEndPoint.tooLate)): Unit
-        catch case NonFatal(_) => () // closes all the same
-      late
+        if isInHandshake then Array.emptyByteArray else WatchedEndPoint.tooLate
     }
-    if isLate then close()
+    if answers != null then
+      val over = if layer == null then this else layer.nn
+      // Not under the lock: a layer calls `fill` under a lock of its own.
+      try if answers.nonEmpty then over.flush(ByteBuffer.wrap(answers)): Unit
+      catch case NonFatal(_) => () // closes all the same
+      over.close()
 
   // ---- the selector ----
 
@@ -136,10 +168,13 @@ private[server] final class WatchedEndPoint(
     val bytes = ahead
     bytes != null && bytes.hasRemaining
 
-  private def register(): Unit =
-    if !isRegistered then
-      isRegistered = true
-      super.fillInterested(OnReadable)
+  /** Returns true if the caller has to register `OnReadable`, once it has released the lock. */
+  private def begins(): Boolean =
+    val isNew = !isRegistered
+    isRegistered = true
+    isNew
+
+  private def register(): Unit = super.fillInterested(OnReadable)
 
   private object OnReadable extends Callback:
     // Jetty then looks for a thread that goes on to read: see ReaderThreads.
@@ -151,12 +186,16 @@ private[server] final class WatchedEndPoint(
       case _ => readable()
 
     private def readable(): Unit =
-      val (jetty, gone) = lock.synchronized {
+      val (jetty, gone, isNew) = lock.synchronized {
         isRegistered = false
         val waiting = reader
         reader = null
-        (waiting, if waiting == null && exchange != null then lookAhead() else null)
+        if waiting != null || exchange == null then (waiting, null, false)
+        else if isAtEnd() then (null, exchange, false)
+        // A client that has sent more than that is read no further until its response has ended.
+        else (null, null, BufferUtil.space(ahead) > 0 && begins())
       }
+      if isNew then register()
       if jetty != null then jetty.succeeded()
       if gone != null then gone.stop(Exchange.Reason.ClientGone)
 
@@ -170,8 +209,8 @@ private[server] final class WatchedEndPoint(
       if jetty != null then jetty.failed(error)
       if gone != null then gone.stop(Exchange.Reason.ClientGone)
 
-  /** Reads what has come. Returns the request in flight if that was the end. */
-  private def lookAhead(): Exchange | Null =
+  /** Reads what has come into `ahead`. Returns true if that was the end. */
+  private def isAtEnd(): Boolean =
     val bytes =
       val present = ahead
       if present != null then present
@@ -179,14 +218,8 @@ private[server] final class WatchedEndPoint(
         val made = BufferUtil.allocate(WatchedEndPoint.aheadLimitBytes)
         ahead = made
         made
-    val count =
-      try super.fill(bytes)
-      catch case _: IOException => -1
-    if count < 0 then exchange
-    else
-      // A client that has sent more than that is read no further until its response has ended.
-      if BufferUtil.space(bytes) > 0 then register()
-      null
+    try super.fill(bytes) < 0
+    catch case _: IOException => true
 
 private object WatchedEndPoint:
   val aheadLimitBytes = 4096

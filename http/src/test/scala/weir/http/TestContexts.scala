@@ -1,0 +1,47 @@
+package weir.http
+
+import java.nio.file.{Files, Path}
+import java.security.KeyStore
+import javax.net.ssl.{KeyManagerFactory, SSLContext, TrustManager, TrustManagerFactory}
+
+/** Contexts of TLS, with certificates that the JDK's keytool signs. */
+object TestContexts:
+  private val password = "changeit".toCharArray
+
+  /** For `localhost`, and trusts itself. */
+  lazy val local: SSLContext = context(store)
+
+  /** Trusts that certificate. */
+  def trust: Array[TrustManager] = trust(store)
+
+  private lazy val store = keyStore()
+
+  /** For `localhost` too, with another certificate, and trusts only that. */
+  lazy val other: SSLContext = context(keyStore())
+
+  private def context(store: KeyStore): SSLContext =
+    val keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm)
+    keys.init(store, password)
+    val made = SSLContext.getInstance("TLS")
+    made.init(keys.getKeyManagers, trust(store), null)
+    made
+
+  private def trust(store: KeyStore): Array[TrustManager] =
+    val factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm)
+    factory.init(store)
+    factory.getTrustManagers
+
+  /** Returns a store with a key and a certificate for `localhost`, which the key signs. */
+  private def keyStore(): KeyStore =
+    val file = Files.createTempDirectory("weir-http-tls").resolve("keys.p12")
+    val tool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString
+    val process = ProcessBuilder(
+      (s"$tool -genkeypair -alias local -keyalg EC -dname CN=localhost -ext SAN=DNS:localhost " +
+        s"-validity 2 -storetype PKCS12 -storepass ${String(password)} -keystore $file").split(' ')*
+    ).redirectErrorStream(true).start()
+    val output = String(process.getInputStream.readAllBytes())
+    assert(process.waitFor() == 0, output)
+    val store = KeyStore.getInstance(file.toFile, password)
+    // A certificate that is trusted stands by itself, without a key.
+    store.setCertificateEntry("trusted", store.getCertificate("local"))
+    store
