@@ -717,6 +717,7 @@ lazy val bench = project
   .settings(testSettings)
   .settings(testkitSettings)
   .settings(measuringSettings)
+  .settings(libraryDependencySchemes += "com.softwaremill.ox" %% "core" % "always")
   // With a newer client Parallel Consumer polls, and works on nothing.
   .settings(dependencyOverrides += "org.apache.kafka" % "kafka-clients" % "4.1.1")
   .settings(
@@ -726,6 +727,8 @@ lazy val bench = project
       "dev.zio" %% "zio" % "2.1.26",
       "dev.zio" %% "zio-streams" % "2.1.26",
       "com.softwaremill.ox" %% "core" % "1.0.0",
+      // Its own Ox is older.
+      "com.softwaremill.sttp.tapir" %% "tapir-netty-server-sync" % "1.11.15",
       "org.apache.pekko" %% "pekko-stream" % "1.5.0",
       "io.projectreactor" % "reactor-core" % "3.8.8",
       "io.confluent.parallelconsumer" % "parallel-consumer-core" % "0.5.3.3",

@@ -4,10 +4,11 @@ import cats.effect.unsafe.implicits.global
 import cats.effect.IO
 import com.comcast.ip4s.{Port, ipv4}
 import com.sun.net.httpserver.HttpServer as JdkServer
+import java.io.{ByteArrayInputStream, SequenceInputStream}
 import java.net.InetSocketAddress
 import java.nio.ByteBuffer
 import java.nio.file.{Files, Path}
-import java.util.concurrent.Executors
+import java.util.concurrent.{CompletableFuture, Executors}
 import org.eclipse.jetty.http.HttpHeader
 import org.eclipse.jetty.io.Content
 import org.eclipse.jetty.server.{Handler, Request, Response, Server, ServerConnector}
@@ -15,8 +16,11 @@ import org.eclipse.jetty.util.Callback
 import org.eclipse.jetty.util.thread.QueuedThreadPool
 import org.http4s.ember.server.EmberServerBuilder
 import org.http4s.{HttpApp, Response as IOResponse}
+import ox.{never, supervised}
 import scala.concurrent.duration.DurationInt
 import scala.jdk.CollectionConverters.*
+import sttp.tapir.server.netty.sync.NettySyncServer
+import sttp.tapir.{byteArrayBody, endpoint, header, inputStreamBody, stringBody, stringToPath}
 import weir.http.{Body, HttpServer, Response as WeirResponse, ServerSettings}
 import weir.{Stream, Task}
 
@@ -37,6 +41,7 @@ object HttpServers:
       case "jetty" => jettyServer()
       case "jdk" => jdkServer()
       case "ember" => emberServer()
+      case "tapir" => tapirServer()
     println(s"$port ${ProcessHandle.current.pid}")
     while System.in.read() >= 0 do println(usedMemory())
     System.exit(0)
@@ -139,3 +144,43 @@ object HttpServers:
       .allocated
       .unsafeRunSync()
     server.address.getPort
+
+  private def tapirServer(): Int =
+    val server = NettySyncServer()
+      .host("localhost")
+      .port(0)
+      .addEndpoint(endpoint.get.in("hello").out(stringBody).handleSuccess(_ => "hello, world"))
+      .addEndpoint(
+        endpoint.get
+          .in("json")
+          .out(header("Content-Type", "application/json"))
+          .out(byteArrayBody)
+          .handleSuccess(_ => json)
+      )
+      .addEndpoint(
+        endpoint.get.in("wait").out(stringBody).handleSuccess { _ =>
+          Thread.sleep(3_600_000)
+          ""
+        }
+      )
+      .addEndpoint(
+        endpoint.get
+          .in("bytes")
+          .out(header("Content-Length", allBytes.toString))
+          .out(inputStreamBody)
+          .handleSuccess { _ =>
+            val parts = Iterator.continually(ByteArrayInputStream(block)).take(blocks)
+            SequenceInputStream(parts.asJavaEnumeration)
+          }
+      )
+    val port = CompletableFuture[Int]()
+    Thread
+      .ofPlatform()
+      .daemon()
+      .start(() =>
+        supervised {
+          port.complete(server.start().port): Unit
+          never
+        }
+      ): Unit
+    port.get
