@@ -1,6 +1,6 @@
 package weir.postgres.apply
 
-import java.io.{IOException, OutputStream}
+import java.io.OutputStream
 import weir.{Outcome, Stream, Task}
 import weir.postgres.*
 import weir.postgres.protocol.Exchange
@@ -27,7 +27,8 @@ private[postgres] final class Applying(
     () => Encodings.charset(session.encoding)
   )
   session.whenCancelled = () => output.killPrograms()
-  private val commands = CommandRunner(options, listener, output)
+  private val last = LastResult()
+  private val commands = CommandRunner(options, listener, output, last)
   private val answers = Answers(session, variables)
   private var outermost = "" // the script that reads that file, or is it
   @volatile private var script = "" // the file that is read
@@ -36,7 +37,6 @@ private[postgres] final class Applying(
   private var copy: Copy | Null = null
   private var committing = false
   private val secrets = KnownSecrets()
-  private val last = LastResult()
   private val encodings = Encodings.Latest()
 
   // of the session, as of the exchange or the statement that runs
@@ -264,10 +264,17 @@ private[postgres] final class Applying(
   private def carryOut(command: Piece.Command)(using Task.Direct): Unit =
     command.name match
       case "gset" =>
-        for told <- answers.set(command.arguments.head) do
-          listener.printed(script, told, isForErrors = true)
+        val warnings =
+          try answers.set(command.arguments.head)
+          catch
+            case problem: CommandProblem =>
+              last.forget()
+              throw problem
+        warnings.foreach(listener.printed(script, _, isForErrors = true))
       case "gexec" =>
+        val ofRows = last.variables
         for statement <- answers.statements(command) do deliver(statement, isRead = false)
+        if !last.isError then last.variables = ofRows
       case "copyto" => copyTo(command)
       case "c" => connect(command)
       case "look" => () // the reader waits for it
@@ -333,12 +340,24 @@ private[postgres] final class Applying(
       else if kind == "file" then CopyOutput.file(name)
       else if kind == "script" then output.copyTarget
       else CopyOutput.printed(print)
-    session.copyTarget = target
+    val draining = CopyOutput.Draining(target)
+    session.copyTarget = draining
+    val copy = MetaCommand.copy(sql, command.start, command.endOffset, session.reading)
+    try deliver(copy.reversed, isRead = false)
+    catch
+      case error: Throwable =>
+        if kind != "program" then draining.end(): Unit // `output` ends a program
+        throw error
     try
-      val copy = MetaCommand.copy(sql, command.start, command.endOffset, session.reading)
-      deliver(copy.reversed, isRead = false)
-      target.close()
-    catch case error: IOException => throw CopyOutput.problem(name, error)
+      val failure = draining.end()
+      if failure ne null then
+        throw
+          if kind == "program" then CopyOutput.readsNoMore(name)
+          else CopyOutput.problem(name, failure)
+    catch
+      case problem: CommandProblem =>
+        if !draining.isWhole && !last.isError then last.forget()
+        throw problem
 
   private def deliverData(data: Piece.CopyData)(using Task.Direct): Unit =
     val open = copy

@@ -7,7 +7,8 @@ import weir.postgres.psql.Commands
 private[postgres] final class CommandRunner(
     options: ApplyOptions,
     listener: ApplyListener,
-    output: Output
+    output: Output,
+    last: LastResult
 ):
 
   /** True if the first error ends the run. */
@@ -24,6 +25,7 @@ private[postgres] final class CommandRunner(
     case ("warn" | "message", List(text)) => listener.printed(script, text, isForErrors = true)
     case ("set", List("ON_ERROR_STOP", value)) => goOn(script, command, value == "off")
     case ("set", List("QUIET", value)) => output.quiet(value)
+    case ("result", name :: value) => last.set(name, value.headOption)
     case ("pset", name :: value) => output.set(name, value.headOption)
     case ("i" | "copy", _) => () // the reader goes on with the file
     case (name, _) => listener.passedOver(script, command.start, name)

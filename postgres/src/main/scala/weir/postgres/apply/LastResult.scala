@@ -5,25 +5,35 @@ import weir.postgres.{Done, ServerError}
 
 /** The variables that psql sets after each statement. */
 private[apply] final class LastResult:
-  private var rows = 0L
-  private var state = "00000"
-  private var errorState = "00000"
-  private var errorMessage = ""
+  /** Their values. Those that are not set are not in it. */
+  var variables: Map[String, String] =
+    Map("LAST_ERROR_SQLSTATE" -> success, "LAST_ERROR_MESSAGE" -> "")
+
+  private var before = variables
 
   def succeeded(done: Done): Unit =
-    rows = done.rows
-    state = "00000"
+    before = variables
+    result(isError = false, success, done.rows)
 
   def failed(error: ServerError): Unit =
-    rows = 0
-    state = error.sqlState
-    errorState = state
-    errorMessage = error.problem
+    result(isError = true, error.sqlState, 0)
+    set("LAST_ERROR_SQLSTATE", error.sqlState)
+    set("LAST_ERROR_MESSAGE", Variables.bytes(error.problem))
 
-  def variables: Map[String, String] = Map(
-    "ERROR" -> (state != "00000").toString,
-    "SQLSTATE" -> state,
-    "ROW_COUNT" -> rows.toString,
-    "LAST_ERROR_SQLSTATE" -> errorState,
-    "LAST_ERROR_MESSAGE" -> Variables.bytes(errorMessage)
-  )
+  private def result(isError: Boolean, state: String, rows: Long): Unit =
+    set("ERROR", isError.toString)
+    set("SQLSTATE", state)
+    set("ROW_COUNT", rows.toString)
+
+  private def set(name: String, value: String): Unit = set(name, Some(value))
+
+  /** Sets a variable, or unsets it. It has this value until the next statement. */
+  def set(name: String, value: Option[String]): Unit =
+    variables = variables.updatedWith(name)(_ => value)
+
+  /** The last statement counts as not run. */
+  def forget(): Unit = variables = before
+
+  def isError: Boolean = variables.get("ERROR").contains("true")
+
+  private def success = "00000"

@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap
 import weir.postgres.Results
 import weir.postgres.display.{Display, TableText}
 import weir.postgres.protocol.RowSink
-import weir.postgres.psql.{CommandProblem, Special}
+import weir.postgres.psql.{CommandProblem, ShellProgram, Special}
 
 /** Prints the results of statements as psql does: by the settings of `\pset`, and to where `\o`
   * says.
@@ -128,12 +128,11 @@ private[apply] final class Output(results: Results, print: String => Unit, chars
     case command => Piped(started(command))
 
   /** A program that takes no more ends nothing, as in psql. */
-  private final class Piped(val program: Program) extends Target:
+  private final class Piped(program: Program) extends Target:
     private var isBroken = false
-    def write(bytes: Array[Byte], charset: Charset): Unit = write(bytes, 0, bytes.length)
-    def write(bytes: Array[Byte], from: Int, length: Int): Unit =
+    def write(bytes: Array[Byte], charset: Charset): Unit =
       if !isBroken then
-        try program.input.write(bytes, from, length)
+        try program.input.write(bytes)
         catch case _: IOException => isBroken = true
     override def close(): Unit = ended(program): Unit
     override def abandon(): Unit = () // `Output` does
@@ -148,20 +147,21 @@ private[apply] final class Output(results: Results, print: String => Unit, chars
     programs.remove(program): Unit
     code
 
-  /** Returns the input of the program to which `\copy` writes. A program that takes no more is no
-    * error. Its close **fails** with a `CommandProblem` if the program has failed.
+  /** Returns the input of the program to which `\copy` writes. Its close **fails** with a
+    * `CommandProblem` if the program has failed.
     */
   def programInput(command: List[String]): OutputStream = new OutputStream:
-    private val target = Piped(started(command))
-    def write(byte: Int): Unit = write(Array(byte.toByte), 0, 1)
+    private val program = started(command)
+    def write(byte: Int): Unit = program.input.write(byte)
     override def write(bytes: Array[Byte], from: Int, length: Int): Unit =
-      target.write(bytes, from, length)
+      program.input.write(bytes, from, length)
+    override def flush(): Unit = program.input.flush()
     override def close(): Unit =
-      val code = ended(target.program)
+      val code = ended(program)
       if code != 0 then
         throw CommandProblem(
-          s"${command.head}: child process exited with exit code $code",
-          "The data was written to it."
+          s"${command.head}: ${ShellProgram.ended(code)}",
+          "Look at what it has printed."
         )
 
   /** Ends the programs that run: a write to one of them may wait for ever. Called on any thread. */

@@ -6,7 +6,7 @@ import scala.collection.mutable
 import weir.Task
 import weir.io.Source
 import weir.postgres.{Piece, Position, ScriptException, ScriptLimits}
-import weir.postgres.psql.{Commands, Folder, Known}
+import weir.postgres.psql.{Commands, Folder, Known, ShellProgram}
 import weir.postgres.split.{FollowedSettings, MetaCommand, Splitter, Tokens}
 
 /** Reads a script, and the files that it includes and copies, in the order of their pieces. Emits
@@ -206,7 +206,7 @@ private[postgres] final class ScriptSource(
       val code = Task.onPlatformThread(program.exitCode()).await
       if code != 0 then
         val command = Piece.Command("fail", Nil, ended.at, ended.endOffset)
-        val problem = s"${program.name}: child process exited with exit code $code"
+        val problem = s"${program.name}: ${ShellProgram.ended(code)}"
         fails(command, problem, "The data that it has printed was sent.")
     running = None
     files = files.tail

@@ -78,11 +78,22 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     val mayNeed = line.marks.contains('`') || line.marks.contains(':')
     if counts && mayNeed && (restriction eq null) then
       val arguments = argumentsOf(name, line, variables)
-      val mayBeProgram = Set("o", "out", "g", "gx")(name)
-      def goesOn() = if mayBeProgram then arguments.fileOrProgram() else arguments.next()
       var left = Known.mostArguments(name)
-      try while left > 0 && (goesOn() ne null) do left -= 1
+      try
+        name match
+          case "o" | "out" => arguments.fileOrProgram(): Unit
+          case "g" | "gx" => lookAtTarget(arguments)
+          case _ => while left > 0 && (arguments.next() ne null) do left -= 1
       catch case problem: CommandProblem if !problem.endsRun => ()
+
+  /** Reads the settings in parentheses of `\g`, and its file or program. */
+  private def lookAtTarget(arguments: Arguments): Unit =
+    var word = arguments.fileOrProgram()
+    if (word ne null) && word.startsWith("(") then
+      while (word ne null) && !word.endsWith(")") do
+        val next = arguments.next()
+        word = if next eq null then null else next.text
+      if word ne null then arguments.fileOrProgram(): Unit
 
   /** Returns what a program in backquotes prints, if it has run. */
   private def shell(program: String): String =
@@ -343,6 +354,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
         throw notFollowed(name, "begin and end transactions in it")
       case "SINGLELINE" | "SINGLESTEP" if isOn(value) =>
         throw notFollowed(name, "leave the command out")
+      case _ if Variables.isOfRun(name) => List(Later("result", name :: Option(value).toList))
       case _ => Nil
 
   private def isOn(value: String | Null): Boolean =
@@ -366,7 +378,9 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     val of = if name == "pset" then text(arguments.next()) else Some(Known.settings(name))
     of match
       case None => display(name, arguments)
-      case Some(of) => List(Later("pset", of :: text(arguments.next()).toList))
+      case Some(of) =>
+        val value = if Known.mostArguments(name) == 0 then None else text(arguments.next())
+        List(Later("pset", of :: value.toList))
 
   private def display(name: String, arguments: Arguments): List[Later] =
     if options.isStrict then

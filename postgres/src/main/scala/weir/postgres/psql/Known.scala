@@ -56,16 +56,18 @@ private[postgres] object Known:
 
   private val asking = Set("gset", "gexec")
 
-  private val takingAll = Set("echo", "elif", "g", "gx", "if", "qecho", "set", "warn")
+  private val takingAll = Set("echo", "elif", "if", "qecho", "set", "warn")
   private val takingTwo = Set("getenv", "prompt", "pset", "setenv")
-  private val takingNone = Set("gexec", "q", "quit", "r", "reset")
+  private val takingNone =
+    Set("a", "conninfo", "copyright", "errverbose", "gdesc", "gexec", "H", "html", "p", "print") ++
+      Set("q", "quit", "r", "reset")
 
   /** Returns the number of arguments that the command reads, at most. */
   def mostArguments(name: String): Int =
     if takingAll(name) then Int.MaxValue
-    else if name == "c" || name == "connect" then 4
+    else if name == "c" || name == "connect" || name == "crosstabview" then 4
     else if takingTwo(name) then 2
-    else if takingNone(name) then 0
+    else if takingNone(name) || !isName(name) then 0
     else 1
 
   /** Returns true if the reader goes on only once the command has been carried out: what it reads

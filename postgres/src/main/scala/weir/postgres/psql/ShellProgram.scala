@@ -7,6 +7,28 @@ import scala.jdk.CollectionConverters.IteratorHasAsScala
 /** The programs that a script has the shell run. */
 private[postgres] object ShellProgram:
   private val GraceSeconds = 3L
+  private val Signals = Map(
+    1 -> "Hangup",
+    2 -> "Interrupt",
+    3 -> "Quit",
+    6 -> "Aborted",
+    9 -> "Killed",
+    11 -> "Segmentation fault",
+    13 -> "Broken pipe",
+    15 -> "Terminated"
+  )
+
+  /** Returns psql's words for the end of a program with this exit code, other than 0. An end by a
+    * signal is one of 128 and more, as for a shell.
+    */
+  def ended(code: Int): String = code match
+    case 126 => "command not executable"
+    case 127 => "command not found"
+    case _ =>
+      Signals
+        .get(code - 128)
+        .fold(s"child process exited with exit code $code"): name =>
+          s"child process was terminated by signal ${code - 128}: $name"
 
   /** Returns the program, with its output as a pipe, and its errors on the standard error.
     *

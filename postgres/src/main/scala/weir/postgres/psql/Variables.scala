@@ -17,22 +17,24 @@ private[postgres] final class Variables:
 
   /** Returns the value; null if the variable is not set. */
   def get(name: String): String | Null =
-    if Variables.atRunTime(name) && !values.contains(name) then
-      answered
-        .result(name)
-        .getOrElse(
-          throw Wanted(
-            Commands.Later("sync", Nil),
-            s"the variable $name is known only once the statement before has run",
-            "Without a server, as with --dry-run, nothing is known of it."
-          )
+    valuesFor(name).getOrElse(name, null)
+
+  /** Returns the values among which that of the variable is, if it is set. */
+  private def valuesFor(name: String): collection.Map[String, String] =
+    if !Variables.isOfRun(name) then values
+    else
+      answered.variables.getOrElse(
+        throw Wanted(
+          Commands.Later("sync", Nil),
+          s"the variable $name is known only once the statement before has run",
+          "Without a server, as with --dry-run, nothing is known of it."
         )
-    else values.getOrElse(name, null)
+      )
 
   /** What was carried out for the command that is read. */
   val answered: Answered = Answered()
 
-  def isSet(name: String): Boolean = Variables.atRunTime(name) || values.contains(name)
+  def isSet(name: String): Boolean = valuesFor(name).contains(name)
 
   /** Returns the value as an SQL literal; null if the variable is not set. */
   private def literal(name: String, mask: String => String): String | Null =
@@ -87,9 +89,13 @@ private[postgres] final class Variables:
     after
 
 private[postgres] object Variables:
-  /** Set by psql after each statement. */
-  private val atRunTime =
+  private val ofRun =
     Set("ERROR", "LAST_ERROR_MESSAGE", "LAST_ERROR_SQLSTATE", "ROW_COUNT", "SQLSTATE")
+
+  /** Returns true if psql sets the variable after each statement. A script may set it, too: it has
+    * that value until the next statement.
+    */
+  def isOfRun(name: String): Boolean = ofRun(name)
 
   /** Returns true if psql gives the variable a meaning, or sets it itself. */
   def isSpecial(name: String): Boolean = Special.all.contains(name)

@@ -13,7 +13,7 @@ private[postgres] final class Wanted(val first: Commands.Later, problem: String,
 private[postgres] final class Answered:
   private var outputs = Vector.empty[Either[CommandProblem, String]]
   private var next = 0
-  private var results = Map.empty[String, String]
+  private var results = Option.empty[Map[String, String]]
 
   /** True if the server has refused the last COPY, or takes no more of its data. */
   @volatile var refusesData: Boolean = false
@@ -23,7 +23,7 @@ private[postgres] final class Answered:
     outputs :+= output.map(_.stripSuffix("\n"))
 
   /** The statements before have left these variables. */
-  def set(variables: Map[String, String]): Unit = results = variables
+  def set(variables: Map[String, String]): Unit = results = Some(variables)
 
   /** The arguments are read from the beginning. */
   private[psql] def begin(): Unit = next = 0
@@ -35,9 +35,10 @@ private[postgres] final class Answered:
       next += 1
       outputs(next - 1).fold(throw _, identity)
 
-  private[psql] def result(name: String): Option[String] = results.get(name)
+  /** Returns them, if they were asked for. */
+  private[psql] def variables: Option[Map[String, String]] = results
 
   /** More of the script is carried out. */
   def forget(): Unit =
     outputs = Vector.empty
-    results = Map.empty
+    results = None

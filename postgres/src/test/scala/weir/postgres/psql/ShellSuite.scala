@@ -117,3 +117,39 @@ class ShellSuite extends ServerSuite:
     val end = applied("SELECT 1;\n\\echo :ROW_COUNT\n", resume).attempt.runSync()
     val message = end.left.map(_.getMessage).left.getOrElse("")
     assert(message.contains("cannot be used together with --resume"), s"$end")
+
+  private def errorOf(text: String, options: ApplyOptions): String =
+    applied(text, options).attempt.runSync().left.map(_.getMessage).left.getOrElse("")
+
+  folder.test("a program that stops reading is an error of \\copy, and its transaction goes on"):
+    folder =>
+      val rows = "SELECT repeat('a', 1000) FROM generate_series(1, 1000)"
+      val message = errorOf(s"\\copy ($rows) to program 'true'\n", options(folder, true))
+      assert(message.contains("true: could not write all data: the program reads no more"), message)
+      val failing = errorOf(s"\\copy ($rows) to program 'exit 3'\n", options(folder, true))
+      assert(failing.contains("child process exited with exit code 3"), failing)
+      val ends = List(
+        "kill -9 $$" -> "was terminated by signal 9: Killed",
+        "nixnix" -> "nixnix: command not found",
+        "./" -> "./: command not executable"
+      )
+      for (end, told) <- ends do
+        val said = errorOf(s"\\copy ($rows) to program '$end'\n", options(folder, true))
+        assert(said.contains(told), said)
+      val full = "BEGIN;\n\\copy (SELECT 1) to '/dev/full'\nSELECT 1;\nCOMMIT;\n"
+      assertEquals(applied(full, options(folder, true, OnError.Continue)).runSync().errors, 1L)
+
+  folder.test("programs of arguments that psql does not read are not run"): folder =>
+    val lines = List(
+      s"\\nix `$run`",
+      s"\\a `$run`",
+      s"\\H `$run`",
+      s"\\conninfo `$run`",
+      s"\\errverbose `$run`",
+      s"SELECT 1 \\g o.txt `$run`",
+      s"SELECT 1 \\g (format=csv) o.txt `$run`",
+      s"SELECT 1 AS a \\gset a `$run`"
+    )
+    for line <- lines do
+      applied(s"$line\n", options(folder, true, OnError.Continue)).runSync(): Unit
+      assert(!Files.exists(folder.resolve("run.txt")), line)
