@@ -181,11 +181,14 @@ private[input] final class ScriptFile(
             "Make or copy the file again; the part before this place is intact."
           )
 
-  /** Returns the bytes that have been read and not used. */
+  /** Returns the bytes that have been read and not used. A script ends with the line of its `\q`.
+    */
   def unused: Array[Byte] =
     val last = block
     if last eq null then Array.emptyByteArray
-    else Arrays.copyOfRange(last.bytes, (splitter.usedBytes - blockAt).toInt, last.length)
+    else
+      val left = Arrays.copyOfRange(last.bytes, (splitter.usedBytes - blockAt).toInt, last.length)
+      if isScript then left.dropWhile(_ != '\n').drop(1) else left
 
   def close(): Unit =
     val opened = input
