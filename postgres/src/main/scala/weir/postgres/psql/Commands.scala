@@ -144,7 +144,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       case "echo" | "qecho" | "warn" => echo(name, arguments)
       case "i" | "include" => include(name, arguments, isRelative = false)
       case "ir" | "include_relative" => include(name, arguments, isRelative = true)
-      case "c" | "connect" => List(Later("c", ConnectCommand.parse(arguments)))
+      case "c" | "connect" => connect(arguments)
       case "cd" => changeFolder(arguments)
       case "g" | "gx" => show(name, arguments)
       case "crosstabview" => Later("forget", Nil) :: display(name, arguments)
@@ -163,6 +163,13 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       case _ if Known.settings.contains(name) => setting(name, arguments)
       case _ if Known.displays(name) => display(name, arguments)
       case _ => refuse(name)
+
+  /** `\connect`, each error of which ends the run: what follows is for another database. */
+  private def connect(arguments: Arguments): List[Later] =
+    try List(Later("c", ConnectCommand.parse(arguments)))
+    catch
+      case problem: CommandProblem if !problem.endsRun =>
+        throw CommandProblem(problem.problem, problem.hint, endsRun = true)
 
   /** A command of `\if` blocks. Its arguments have variables only where they count. An expression
     * that cannot be read is false, as in psql: its block must not run.
