@@ -283,6 +283,8 @@ private[postgres] final class Applying(
         print(command.arguments.head)
         variables.answered.add(Shell.answer.await)
       case "begun" =>
+        val open = copy
+        if (open ne null) && !open.refused then checked(open.statement)(delivery.askCopy.await)
         val isRefused = (copy ne null) && copy.nn.refused
         variables.answered.refusesData = isRefused
         if isRefused then copy = null

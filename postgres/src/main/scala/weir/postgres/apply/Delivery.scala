@@ -51,6 +51,10 @@ private[postgres] trait Delivery:
     * it. If this fails, `copyData` is not called.
     */
   def beginCopy(piece: Piece.Statement): Task[Boolean]
+
+  /** Nothing, once the server has agreed to the COPY that was begun, before its first data. */
+  def askCopy: Task[Unit] = Task.unit
+
   def copyData(piece: Piece.CopyData): Task[Unit]
 
   /** Returns true if the server has reported an error in the open COPY; `endCopy` fails with it. */

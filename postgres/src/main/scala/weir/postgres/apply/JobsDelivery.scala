@@ -41,6 +41,8 @@ private[postgres] final class JobsDelivery(lane: Lane, session: SessionWatch, co
     true
   })
 
+  override def askCopy: Task[Unit] = plain(_.askCopy)(Task.direct(copies.ask()))
+
   def copyData(piece: Piece.CopyData): Task[Unit] =
     plain(_.copyData(piece))(orUndo(Task.direct(copies.data(piece))))
 

@@ -47,6 +47,13 @@ private[postgres] final class ParallelCopy(
     mode = ParallelCopy.Mode.Holding
     if !jobs.mayCut(statement, own) then one()
 
+  /** Asks the server if it takes the COPY, which is sent once there is enough data: begins it, and
+    * gives it up.
+    */
+  def ask()(using Task.Direct): Unit = if mode == ParallelCopy.Mode.Holding then
+    main.session.beginCopy(statement.nn.text).await
+    main.session.abortCopy.await
+
   def data(piece: Piece.CopyData)(using Task.Direct): Unit = mode match
     case ParallelCopy.Mode.Holding =>
       held += piece

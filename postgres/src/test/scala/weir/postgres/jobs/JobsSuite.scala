@@ -155,6 +155,14 @@ class JobsSuite extends ResumeSuite:
     assertEquals((summary.errors, summary.parallelCopies), (1L, 1L))
     check(database, 9000)
 
+  test("a COPY that is refused takes no statement, if the next statements run after an error"):
+    val database = server.newDatabase()
+    val refusedCopy = "COPY nosuch FROM stdin;\nINSERT INTO t VALUES (0, 'not skipped');\n"
+    val text = head.replace("COPY t", s"${refusedCopy}COPY t") + data(9000) + "\\.\n"
+    val summary = apply(database, text, jobs(database, 2, ApplyOptions(OnError.Continue)))
+    assertEquals((summary.errors, summary.parallelCopies), (1L, 1L))
+    assertEquals(ask(database)("SELECT count(*) FROM t"), "9001")
+
   test(
     "an error says how many COPYs before it went over several connections, and how many lines " +
       "went out"
