@@ -353,9 +353,9 @@ private[postgres] final class Applying(
     try
       val failure = draining.end()
       if failure ne null then
-        throw
-          if kind == "program" then CopyOutput.readsNoMore(name)
-          else CopyOutput.problem(name, failure)
+        val isProgram = kind == "program"
+        throw (if isProgram then CopyOutput.readsNoMore(name)
+               else CopyOutput.problem(name, failure))
     catch
       case problem: CommandProblem =>
         if !draining.isWhole && !last.isError then last.forget()
