@@ -24,7 +24,9 @@ final case class Request(
   def path: String = uri.getRawPath
 
   /** Returns the decoded parts of the path, between its slashes: `List("users", "7")`. A slash at
-    * the end gives an empty part. At a server, no part is `.` or `..`: it refuses such paths.
+    * the end gives an empty part. A part may have a slash, which was sent as `%2F`: pass no part
+    * to `Path.resolve` unchecked. At a server, no part is `.` or `..`, nor has one between slashes:
+    * it refuses such paths.
     */
   def segments: List[String] = path match
     case "" | "/" => Nil

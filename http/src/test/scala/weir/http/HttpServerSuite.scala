@@ -127,10 +127,29 @@ class HttpServerSuite extends HttpSuite:
           "/%2e%2e/b",
           "/a/..;/b",
           "/a/%2E./b",
-          "/a/../../b"
+          "/a/../../b",
+          "/a%2F../b",
+          "/a%2F%2E%2E%2Fb",
+          "/a%5c..%5cb",
+          "/a%00b",
+          "/a%0Ab"
         )
       do assertEquals(connected(port)(_.get(path).status), 400, path)
       assertEquals(connected(port)(_.get("/a..b/.c/").status), 200)
+    }
+
+  test("a part of a path may have any sign, escaped, and may be empty"):
+    exchanging(request => Task.pure(Response.text(request.segments.mkString("|")))) { connection =>
+      val paths = List(
+        "/a%2Fb" -> "a/b",
+        "/50%25" -> "50%",
+        "/a%5Cb" -> "a\\b",
+        "/a//b" -> "a||b",
+        "//a" -> "|a",
+        "/a%3Fb%23%3B" -> "a?b#;",
+        "/a%252E%252E" -> "a%2E%2E"
+      )
+      for (path, parts) <- paths do assertEquals(connection.get(path).body, parts, path)
     }
 
   test("CONNECT and TRACE do not reach the handler"):

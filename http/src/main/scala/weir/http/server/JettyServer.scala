@@ -2,6 +2,8 @@ package weir.http.server
 
 import java.io.IOException
 import java.nio.channels.{SelectionKey, SocketChannel}
+import org.eclipse.jetty.http.UriCompliance
+import org.eclipse.jetty.http.UriCompliance.Violation
 import org.eclipse.jetty.io.{ManagedSelector, SocketChannelEndPoint}
 import org.eclipse.jetty.server.{
   ConnectionFactory,
@@ -150,10 +152,20 @@ private[http] object JettyServer:
         )
     new JettyServer(server, connector, requests)
 
+  /** Also allows the paths of RFC 3986 that mean another thing to a server of files. */
+  private val uris = UriCompliance.DEFAULT.`with`(
+    "weir",
+    Violation.AMBIGUOUS_EMPTY_SEGMENT,
+    Violation.AMBIGUOUS_PATH_SEPARATOR,
+    Violation.AMBIGUOUS_PATH_ENCODING,
+    Violation.SUSPICIOUS_PATH_CHARACTERS
+  )
+
   private def configuration(settings: ServerSettings): HttpConfiguration =
     val configuration = HttpConfiguration()
     configuration.setSendServerVersion(false)
     configuration.setRequestHeaderSize(settings.headerLimitBytes)
+    configuration.setUriCompliance(uris)
     configuration
 
   /** Makes end points that notice when their clients go. */

@@ -1,6 +1,7 @@
 package weir.http.server
 
-import java.net.{InetSocketAddress, URI}
+import java.net.{InetSocketAddress, URI, URLDecoder}
+import java.nio.charset.StandardCharsets.UTF_8
 import org.eclipse.jetty.http.{HttpMethod, HttpStatus}
 import org.eclipse.jetty.io.{EndPoint, EofException}
 import org.eclipse.jetty.server.{
@@ -35,7 +36,7 @@ private[server] final class RequestHandler(requests: Requests) extends Handler.A
         answer(if requests.isDraining then Requests.stopping else up)
       else if HttpMethod.CONNECT.is(in.getMethod) || HttpMethod.TRACE.is(in.getMethod) then
         answer(noSuchMethod)
-      else if hasDots(path) then answer(badUri)
+      else if isUnsafe(path) then answer(badUri)
       else
         try
           val uri = uris.of(in.getHttpURI)
@@ -92,11 +93,15 @@ private[server] object RequestHandler:
   private val badUri = Response.text("The address is not well formed.\n", 400)
   private val noSuchMethod = Response.text("The server has no such method.\n", 501)
 
-  /** Returns true if a part of `path` is `.` or `..`, which clients resolve. Jetty refuses those
-    * that are hidden by `%2e` or `;`.
+  /** Returns true if `path` has a part that is `.` or `..`, which clients resolve, or a control
+    * character. A part ends at an escaped slash as well, so that no part leads up, decoded. Jetty
+    * refuses parts that are hidden by `;`.
     */
-  private def hasDots(path: String | Null): Boolean =
-    path != null && path.contains("/.") && path.split('/').exists(s => s == "." || s == "..")
+  private def isUnsafe(path: String | Null): Boolean =
+    path != null && (path.contains("/.") || path.indexOf('%') >= 0) && {
+      val plain = URLDecoder.decode(path, UTF_8)
+      plain.exists(_.isControl) || plain.split("[/\\\\]").exists(s => s == "." || s == "..")
+    }
 
   /** Ends a request at its connection once Jetty has sent the response, and has read what was left
     * of the request's body: just before it looks for the next request.

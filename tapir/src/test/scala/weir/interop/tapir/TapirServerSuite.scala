@@ -32,6 +32,7 @@ class TapirServerSuite extends TapirSuite, RunTwice:
     asking(helloServed, number, echo, root) { ask =>
       assertEquals(ask.get("/hello/ann%20%C3%A9+").short, (200, "hello, ann é+"))
       assertEquals(ask.get("/hello/ann/").short, (200, "hello, ann"))
+      assertEquals(ask.get("/hello/a%2Fb%5C%25").short, (200, "hello, a/b\\%"))
       assertEquals(ask.get("/number/41").short, (200, "42"))
       assertEquals(ask.get("/").short, (200, "root"))
     }
