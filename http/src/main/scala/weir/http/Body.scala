@@ -21,7 +21,10 @@ final class Body private (
 
     /** True if each run of the stream emits the same bytes. */
     private[http] val isRepeatable: Boolean,
-    isOfResponse: Boolean = false
+    isOfResponse: Boolean = false,
+
+    /** Runs at a server, once nothing more of the response is sent. */
+    private[http] val release: Task[Unit] = Task.unit
 ):
 
   /** The blocks of bytes. */
@@ -38,7 +41,19 @@ final class Body private (
     * val upload = Body.stream(Stream.fromPath(path)).repeatable
     * }}}
     */
-  def repeatable: Body = new Body(blocks, length, inMemory, isRepeatable = true, isOfResponse)
+  def repeatable: Body = copyOf(isRepeatable = true, release)
+
+  /** Returns this body, after which a server runs `task`: once it has sent the response, or could
+    * not, or has sent it without this body, as it does for `HEAD` or with status 304. An error of
+    * `task` is logged. A client does not run `task`.
+    * {{{
+    * val download = Response(200, body = Body.stream(rows).onRelease(cursor.close))
+    * }}}
+    */
+  def onRelease(task: Task[Unit]): Body = copyOf(isRepeatable, release.guarantee(task))
+
+  private def copyOf(isRepeatable: Boolean, release: Task[Unit]): Body =
+    new Body(blocks, length, inMemory, isRepeatable, isOfResponse, release)
 
   /** Returns all bytes. **Waits** until the sender has sent them. **Fails** with a
     * [[BodyTooLarge]], after which the rest is unread, if there are more than `limitBytes`: with a

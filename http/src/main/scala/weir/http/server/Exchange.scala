@@ -59,18 +59,23 @@ private[server] final class Exchange(
       )
 
   private def answer(request: RequestBody => Request): Task[Unit] =
+    val handled = Task.defer {
+      taskNanos = System.nanoTime() | 1
+      requests.handler(request(body))
+    }
     Task
-      .defer {
-        taskNanos = System.nanoTime() | 1
-        requests.handler(request(body))
-      }
-      .flatMap { response =>
+      .bracketFull(poll => poll(handled)) { response =>
         if !mayAnswer() then Task.canceled
         else
           Exchange.check(response)
           writer.send(response, isLast(response))
-      }
+      }((response, _) => release(response))
       .handleErrorWith(answerFailure)
+
+  /** Frees what the body of `response` holds, even if the body was not sent. */
+  private def release(response: Response | Null): Task[Unit] =
+    if response == null then Task.unit
+    else response.body.release.handleErrorWith(e => Task.delay(requests.log.failed(in, e)))
 
   /** Marks the end of the handler. Returns false if its task is being cancelled. */
   private def mayAnswer(): Boolean =

@@ -1,8 +1,10 @@
 package weir.interop.tapir
 
+import _root_.sttp.capabilities.StreamMaxLengthExceededException
 import _root_.sttp.tapir.server.interpreter.BodyListener
+import java.util.concurrent.atomic.AtomicBoolean
 import scala.util.{Failure, Success, Try}
-import weir.http.Body
+import weir.http.{Body, BodyTooLarge}
 import weir.{Outcome, Stream, Task}
 
 /** The body of a response that tapir has made. */
@@ -13,25 +15,43 @@ private enum Content:
       length: Option[Long],
 
       /** Ends the parts of the body, if it has parts. */
-      boundary: Option[String] = None
+      boundary: Option[String] = None,
+
+      /** Frees what the blocks hold, even if they have not run. */
+      release: Task[Unit] = Task.unit
   )
 
   def body: Body = this match
     case InMemory(bytes) => Body(bytes)
-    case Blocks(blocks, length, _) => Body.stream(blocks, length)
+    case Blocks(blocks, length, _, release) =>
+      // A body may be that of the request, which has too many bytes.
+      val sent = blocks.adaptError { case error: StreamMaxLengthExceededException =>
+        BodyTooLarge(error.maxBytes)
+      }
+      Body.stream(sent, length).onRelease(release)
+
+  /** Frees what a body holds that no server gets. */
+  def drop: Task[Unit] = this match
+    case InMemory(_) => Task.unit
+    case blocks: Blocks => blocks.release
 
 private object Content:
   val empty: Content = InMemory(Array.emptyByteArray)
 
 /** Tells tapir when a body has been sent: one in memory has no need of files any more, so it counts
-  * as sent at once.
+  * as sent at once, and a stream that is not sent when the server drops it.
   */
 private object ContentListener extends BodyListener[Task, Content]:
   def onComplete(content: Content)(ended: Try[Unit] => Task[Unit]): Task[Content] = content match
     case Content.InMemory(_) => ended(Success(())).as(content)
-    case Content.Blocks(blocks, length, boundary) =>
-      val closing = blocks.onFinalizeCase {
-        case Outcome.Failed(error) => ended(Failure(error))
-        case _ => ended(Success(()))
+    case content: Content.Blocks =>
+      Task.delay {
+        val hasEnded = AtomicBoolean()
+        def once(result: Try[Unit]) =
+          Task.defer(if hasEnded.getAndSet(true) then Task.unit else ended(result))
+        val closing = content.blocks.onFinalizeCase {
+          case Outcome.Failed(error) => once(Failure(error))
+          case _ => once(Success(()))
+        }
+        content.copy(blocks = closing, release = content.release.guarantee(once(Success(()))))
       }
-      Task.pure(Content.Blocks(closing, length, boundary))

@@ -65,15 +65,34 @@ private object Multipart:
       case None => Task.pure(parts.result())
 
   /** Returns the bytes of a body with `parts`, which the type of the response says is bounded by
-    * `boundary`.
+    * `boundary`. **Fails** before its first byte with an `IllegalArgumentException` if a name, or
+    * another value of a header field, has a control character, such as the end of a line. A quote
+    * in a name becomes `%22`, as browsers send it.
     */
   def write(parts: Seq[(Part[?], Stream[Array[Byte]])], boundary: String): Stream[Array[Byte]] =
-    val each = Stream.fromIterable(parts).flatMap { (part, blocks) =>
-      val headers = Header(HeaderNames.ContentDisposition, part.contentDispositionHeaderValue) +:
-        part.headers.filterNot(_.is(HeaderNames.ContentDisposition))
-      val head = headers.map(header => s"${header.name}: ${header.value}\r\n").mkString
-      bytes(s"--$boundary\r\n$head\r\n") ++ blocks ++ bytes("\r\n")
+    Stream.suspend {
+      val each = Stream.fromIterable(parts.map((part, blocks) => (headOf(part), blocks))).flatMap {
+        (head, blocks) => bytes(s"--$boundary\r\n$head\r\n") ++ blocks ++ bytes("\r\n")
+      }
+      each ++ bytes(s"--$boundary--\r\n")
     }
-    each ++ bytes(s"--$boundary--\r\n")
+
+  private def headOf(part: Part[?]): String =
+    val unquoted = part.copy(
+      name = part.name.replace("\"", "%22"),
+      otherDispositionParams =
+        part.otherDispositionParams.map((name, value) => name -> value.replace("\"", "%22"))
+    )
+    val headers = Header(HeaderNames.ContentDisposition, unquoted.contentDispositionHeaderValue) +:
+      part.headers.filterNot(_.is(HeaderNames.ContentDisposition))
+    headers.map { header =>
+      val line = s"${header.name}: ${header.value}"
+      require(
+        !line.exists(c => c < ' ' && c != '\t' || c == 127),
+        s"Multipart: a field of the part '${part.name.filterNot(_.isControl)}' has a control " +
+          "character. Remove it."
+      )
+      s"$line\r\n"
+    }.mkString
 
   private def bytes(text: String): Stream[Array[Byte]] = Stream.emit(text.getBytes(UTF_8))

@@ -1,5 +1,6 @@
 package weir.interop.tapir
 
+import _root_.sttp.capabilities.StreamMaxLengthExceededException
 import _root_.sttp.model.Part
 import _root_.sttp.tapir.model.ServerRequest
 import _root_.sttp.tapir.server.interpreter.{RawValue, RequestBody}
@@ -7,6 +8,7 @@ import _root_.sttp.tapir.{FileRange, InputStreamRange, RawBodyType, RawPart}
 import java.io.ByteArrayInputStream
 import java.nio.ByteBuffer
 import java.nio.charset.{Charset, IllegalCharsetNameException, UnsupportedCharsetException}
+import java.util.concurrent.atomic.AtomicLong
 import weir.http.{Body, HttpError}
 import weir.interop.sttp.WeirStreams
 import weir.{Stream, Task}
@@ -17,7 +19,16 @@ private object ReadBody extends RequestBody[Task, WeirStreams]:
 
   def toStream(request: ServerRequest, maxBytes: Option[Long]): Stream[Array[Byte]] =
     val blocks = TapirRequest.of(request).body.stream
-    maxBytes.fold(blocks)(WeirStreams.limitBytes(blocks, _))
+    maxBytes.fold(blocks)(limited(blocks, _))
+
+  /** As `WeirStreams.limitBytes`, but counts all runs: each byte of a request is read once. */
+  private def limited(blocks: Stream[Array[Byte]], limitBytes: Long): Stream[Array[Byte]] =
+    val read = AtomicLong()
+    blocks.map { block =>
+      if read.addAndGet(block.length) > limitBytes then
+        throw StreamMaxLengthExceededException(limitBytes)
+      block
+    }
 
   def toRaw[R](
       request: ServerRequest,

@@ -4,9 +4,9 @@ import _root_.sttp.tapir.server.ServerEndpoint
 import _root_.sttp.tapir.server.interceptor.RequestResult
 import _root_.sttp.tapir.server.interpreter.{FilterServerEndpoints, ServerInterpreter}
 import _root_.sttp.tapir.server.model.ServerResponse
-import weir.Task
 import weir.http.{Headers, Request, Response}
 import weir.interop.sttp.{WeirStreams, given}
+import weir.{Outcome, Stream, Task}
 
 /** Serves the endpoints of tapir by weir-http. */
 object TapirServer:
@@ -19,8 +19,10 @@ object TapirServer:
     * and logged to the `System.Logger` called `weir.tapir`; if it fails with a
     * `weir.http.HttpError`, with the status and message of that.
     *
-    * **Cancelled**: the task of an endpoint, when the server cancels that of the handler. Temporary
-    * files of its request are deleted.
+    * **Cancelled**: the task of an endpoint, when the server cancels that of the handler.
+    *
+    * Files that were made for a request are deleted, however it ends: after the response, or at
+    * once if there is none. An input stream of a response is closed, even if it is not sent.
     *
     * Bodies that are no streams are read into memory, or into a file, up to the limit of the
     * server, `ServerSettings.bodyLimitBytes`, or that of the endpoint, `maxRequestBodyLength`.
@@ -43,27 +45,46 @@ object TapirServer:
       ReadBody,
       ToContent,
       options.interceptors,
-      options.deleteFile
+      _ => Task.unit // the handler deletes them
     )(using taskMonad, ContentListener)
     request =>
       Task.defer {
         val files = TemporaryFiles(options)
-        interpreter(TapirRequest(request, files))
-          .onCancel(Task.defer(files.deleteAll))
-          .flatMap {
-            case RequestResult.Response(response, _) => Task.pure(toResponse(response))
-            case RequestResult.Failure(_) => otherwise(request)
-          }
+        Task.uncancelable { poll =>
+          poll(interpreter(TapirRequest(request, files)))
+            .flatMap {
+              case RequestResult.Response(response, _) => toResponse(request, response)
+              case RequestResult.Failure(_) => poll(otherwise(request))
+            }
+            .map(response => response.copy(body = response.body.onRelease(files.deleteAll)))
+            .guaranteeCase {
+              case Outcome.Succeeded(_) => Task.unit
+              case _ => files.deleteAll
+            }
+        }
       }
 
   private val notFound: Request => Task[Response] =
     _ => Task.pure(Response.text("Not Found", 404))
 
-  private def toResponse(response: ServerResponse[Content]): Response =
-    val content = response.body.getOrElse(Content.empty)
+  private def toResponse(request: Request, response: ServerResponse[Content]): Task[Response] =
+    val content = response.body.getOrElse(withoutBody(request, response))
+    Task.delay(toResponse(response, content)).guaranteeCase {
+      case Outcome.Succeeded(_) => Task.unit
+      case _ => content.drop
+    }
+
+  /** An answer to `HEAD` may say how long the body would be. */
+  private def withoutBody(request: Request, response: ServerResponse[Content]): Content =
+    response.contentLength match
+      case Some(length) if request.method == "HEAD" =>
+        Content.Blocks(Stream.empty, Some(length))
+      case _ => Content.empty
+
+  private def toResponse(response: ServerResponse[Content], content: Content): Response =
     val headers = Headers(response.headers.map(header => header.name -> header.value)*)
     val all = content match
-      case Content.Blocks(_, _, Some(boundary)) =>
+      case Content.Blocks(_, _, Some(boundary), _) =>
         val contentType = headers.get("Content-Type").getOrElse("multipart/form-data")
         headers.set("Content-Type", s"$contentType; boundary=$boundary")
       case _ => headers

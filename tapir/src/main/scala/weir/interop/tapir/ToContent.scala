@@ -15,8 +15,8 @@ import java.nio.ByteBuffer
 import java.nio.charset.Charset
 import java.nio.file.Files
 import java.util.UUID
-import weir.Stream
 import weir.interop.sttp.WeirStreams
+import weir.{Stream, Task}
 
 /** Makes the body of a response of the value of an endpoint. */
 private object ToContent extends ToResponseBody[Content, WeirStreams]:
@@ -31,7 +31,9 @@ private object ToContent extends ToResponseBody[Content, WeirStreams]:
     case RawBodyType.StringBody(charset) => Content.InMemory(value.getBytes(charset))
     case RawBodyType.ByteArrayBody => Content.InMemory(value)
     case RawBodyType.ByteBufferBody => Content.InMemory(bytesOf(value))
-    case RawBodyType.InputStreamBody => Content.Blocks(Stream.fromInputStream(value), None)
+    case RawBodyType.InputStreamBody =>
+      val close = Task.delay(value.close())
+      Content.Blocks(Stream.fromInputStream(value), headers.contentLength, release = close)
     case RawBodyType.InputStreamRangeBody => ofRange(value)
     case RawBodyType.FileBody => ofFile(value)
     case multipart: RawBodyType.MultipartBody => ofParts(value, multipart)
@@ -101,6 +103,9 @@ private object ToContent extends ToResponseBody[Content, WeirStreams]:
     yield
       val anyType = partType.asInstanceOf[RawBodyType[Any]]
       val content = fromRawValue[Any](part.body, part, CodecFormat.OctetStream(), anyType)
-      (part, content.body.stream)
+      (part, content)
     val boundary = UUID.randomUUID.toString
-    Content.Blocks(Multipart.write(known, boundary), None, Some(boundary))
+    val blocks =
+      Multipart.write(known.map((part, content) => (part, content.body.stream)), boundary)
+    val release = known.foldLeft(Task.unit)((before, part) => before.guarantee(part._2.drop))
+    Content.Blocks(blocks, None, Some(boundary), release)

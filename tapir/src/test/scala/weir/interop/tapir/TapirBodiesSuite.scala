@@ -1,7 +1,9 @@
 package weir.interop.tapir
 
-import _root_.sttp.model.{Header, Part}
+import _root_.sttp.model.{Header, Part, StatusCode}
 import _root_.sttp.tapir.*
+import _root_.sttp.tapir.server.interceptor.metrics.MetricsRequestInterceptor
+import _root_.sttp.tapir.server.metrics.{EndpointMetric, Metric}
 import java.nio.file.Files
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
 import weir.http.{Body, ServerSettings}
@@ -87,12 +89,19 @@ class TapirBodiesSuite extends TapirSuite:
       .maxRequestBodyLength(10)
       .out(stringBody)
       .serverLogicSuccess[Task](Task.pure)
+    val echoed = endpoint.post
+      .in("echoed")
+      .in(streamBody)
+      .maxRequestBodyLength(1000)
+      .out(streamBody)
+      .serverLogicSuccess[Task](blocks => Task.pure(Stream.exec(blocks.take(1).drain) ++ blocks))
     askingBy(limited, streamed, ten)(settings = ServerSettings(bodyLimitBytes = 1000)) { ask =>
       assertEquals(ask.send("POST", "/whole", body).status, 413)
       assertEquals(ask.send("POST", "/stream", body).status, 413)
       assertEquals(ask.post("/ten", "12345678901").status, 413)
       assertEquals(ask.post("/ten", "1234567890").short, (200, "1234567890"))
     }
+    asking(echoed)(ask => assertEquals(ask.send("POST", "/echoed", body).status, 413))
 
   // ---- files ----
 
@@ -122,6 +131,81 @@ class TapirBodiesSuite extends TapirSuite:
       assert(made.peek.exists)
       socket.close()
       eventually("the file is deleted")(!made.peek.exists)
+    }
+
+  private case class Upload(file: TapirFile, text: String)
+  private given Schema[Upload] = Schema.derived
+
+  test("the file of a part is deleted if a later part cannot be read"):
+    val made = ConcurrentLinkedQueue[TapirFile]()
+    val options = TapirOptions.customiseInterceptors.serverLog(None).options
+    val noted = options.copy(createFile =
+      request =>
+        options.createFile(request).map { file =>
+          made.add(file): Unit
+          file
+        }
+    )
+    val served = endpoint.post.in(multipartBody[Upload]).serverLogicSuccess[Task](_ => Task.unit)
+    val body = part("file", "x") +
+      part("text", "1", "\r\nContent-Type: text/plain; charset=klingon") + "--AAB--\r\n"
+    askingBy(served)(noted) { ask =>
+      assertEquals(ask.send("POST", "/", Body.text(body), boundary).status, 415)
+    }
+    assertEquals((made.size, made.peek.exists), (1, false))
+
+  private final class Opened extends java.io.ByteArrayInputStream("abc".getBytes):
+    @volatile var isClosed = false
+    override def close(): Unit = isClosed = true
+
+  test("an input stream that is not sent is closed"):
+    val cases = List[(String, Int, String)](
+      ("HEAD", 200, "fine"),
+      ("GET", 304, "fine"),
+      ("GET", 199, "fine"),
+      ("GET", 200, "\u0105")
+    )
+    val quiet = TapirOptions.customiseInterceptors.serverLog(None).options
+    for (method, status, field) <- cases do
+      val opened = Opened()
+      val served = endpoint
+        .out(statusCode)
+        .out(header[String]("X-Field"))
+        .out(inputStreamBody)
+        .serverLogicSuccess[Task](_ =>
+          Task.pure((StatusCode(status), field, opened: java.io.InputStream))
+        )
+      askingBy(served)(quiet)(_.send(method, "/")): Unit
+      assert(opened.isClosed, (method, status, field))
+
+  test("tapir hears of the end of a stream that is not sent, once"):
+    val ended = java.util.concurrent.atomic.AtomicInteger()
+    val metric = Metric[Task, Unit](
+      (),
+      (_, _, _) =>
+        Task.pure(
+          EndpointMetric[Task]().onResponseBody((_, _) => Task(ended.incrementAndGet()).void)
+        )
+    )
+    val options = TapirOptions.customiseInterceptors
+      .metricsInterceptor(MetricsRequestInterceptor[Task](List(metric), Nil))
+      .options
+    val served = endpoint.out(streamBody).serverLogicSuccess[Task](_ => Task.pure(blocks))
+    for method <- List("HEAD", "GET") do
+      ended.set(0)
+      askingBy(served)(options)(_.send(method, "/")): Unit
+      assertEquals(ended.get, 1, method)
+
+  test("the length that is named is sent, with an input stream and to HEAD"):
+    val stream = endpoint.get
+      .out(header[Long]("Content-Length"))
+      .out(inputStreamBody)
+      .serverLogicSuccess[Task](_ => Task.pure((3L, Opened(): java.io.InputStream)))
+    val head =
+      endpoint.head.out(header[Long]("Content-Length")).serverLogicSuccess[Task](_ => Task(1234L))
+    asking(stream, head) { ask =>
+      assertEquals(ask.get("/").headers.get("Content-Length"), Some("3"))
+      assertEquals(ask.send("HEAD", "/").headers.get("Content-Length"), Some("1234"))
     }
 
   test("a part of a file, and of an input stream"):
@@ -172,6 +256,26 @@ class TapirBodiesSuite extends TapirSuite:
       assertEquals(posted(Body.text(text), boundary)(served).status, 400, text)
     val bare = "Content-Type" -> "multipart/form-data"
     assertEquals(posted(Body.text(part("a", "1")), bare)(served).status, 400)
+
+  test("no part of an answer can end its own field"):
+    val quiet = TapirOptions.customiseInterceptors.serverLog(None).options
+    val evil = List(
+      Part("a\r\nX-Evil: 1", "1".getBytes),
+      Part("a", "1".getBytes).fileName("a\r\nX-Evil: 1"),
+      Part("a", "1".getBytes).header(Header("X-Out", "a\nX-Evil: 1")),
+      Part("a", "1".getBytes).header(Header("X-Out: a\r\nX-Evil", "1"))
+    )
+    for part <- evil do
+      val served = endpoint.get
+        .out(multipartBody)
+        .serverLogicSuccess[Task](_ => Task.pure(Seq(part)))
+      val answer = askingBy(served)(quiet)(_.get("/"))
+      assertEquals((answer.status, answer.text.contains("X-Evil")), (500, false))
+    val quoted = endpoint.get
+      .out(multipartBody)
+      .serverLogicSuccess[Task](_ => Task.pure(Seq(Part("a\"; filename=\"b", "1".getBytes))))
+    val text = asking(quoted)(_.get("/")).text
+    assert(text.contains("name=\"a%22; filename=%22b\""), text)
 
   test("parts as an answer, whose type has the boundary"):
     val served = endpoint.post
