@@ -107,6 +107,15 @@ class HttpClientSuite extends HttpSuite:
         yield await(cancelled)
     }
 
+  test("a server that answers early: a timeout ends the body of the request"):
+    val begun, ended = CountDownLatch(1)
+    val endless = (Stream.emit("abc".getBytes) ++
+      Stream.exec(Task(begun.countDown()) >> Task.never)).onFinalize(Task(ended.countDown()))
+    val early = (_: Request) => Task(await(begun)).as(Response.text("no", 413))
+    calling(early, ClientSettings(responseTimeout = 500.millis)) { (client, address) =>
+      client.send(Request.post(address, Body.stream(endless))).attempt >> Task(await(ended))
+    }
+
   test("a server that stalls ends in a timeout, before the response and in its body"):
     val body = Body.stream(Stream("abc".getBytes) ++ Stream.never)
     val handler = (request: Request) =>

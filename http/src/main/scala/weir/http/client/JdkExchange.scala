@@ -25,20 +25,26 @@ private[http] object JdkExchange:
         HttpTimeoutException(s"${request.method} ${request.uri}: no response within $limit.")
       )
     )
-    Resource
-      .makeFull(poll =>
-        poll(Task.asyncCancelable[Answer](send(client, request, _)).timeoutTo(limit, tooLate))
-          .map(answer => (answer, bodyOf(answer)))
+    def answered(sent: SentBody) =
+      Task.asyncCancelable[Answer](send(client, requestOf(request, sent), _))
+    for
+      sent <- Resource.make(Task.delay(SentBody(publisher(request.body))))(sent =>
+        Task.delay(sent.close())
+      )
+      (answer, body) <- Resource.makeFull(poll =>
+        poll(answered(sent).timeoutTo(limit, tooLate)).map(answer => (answer, bodyOf(answer)))
       ) { case ((_, body), _) => Task.delay(body.close()) }
-      .map((answer, body) => received(answer, body, settings))
+    yield received(answer, body, settings)
 
   /** Sends the request. The result closes the exchange, and the body of a response that has come in
     * spite of that.
     */
-  private def send(client: HttpClient, request: Request, done: Either[Throwable, Answer] => Unit)(
-      using WeirRuntime
+  private def send(
+      client: HttpClient,
+      request: HttpRequest,
+      done: Either[Throwable, Answer] => Unit
   ): Task[Unit] =
-    val sent = client.sendAsync(requestOf(request), BodyHandlers.ofPublisher())
+    val sent = client.sendAsync(request, BodyHandlers.ofPublisher())
     sent.whenComplete((answer, error) =>
       if answer != null then done(Right(answer))
       else
@@ -56,9 +62,8 @@ private[http] object JdkExchange:
     answer.body.subscribe(body)
     body
 
-  private def requestOf(request: Request)(using WeirRuntime): HttpRequest =
-    val builder =
-      HttpRequest.newBuilder(request.uri).method(request.method, publisher(request.body))
+  private def requestOf(request: Request, body: SentBody): HttpRequest =
+    val builder = HttpRequest.newBuilder(request.uri).method(request.method, body)
     // Over plain HTTP the JDK would ask each server for an upgrade to HTTP/2.
     if request.uri.getScheme == "http" then builder.version(Version.HTTP_1_1): Unit
     request.headers.toVector.foreach((name, value) => builder.header(name, value): Unit)

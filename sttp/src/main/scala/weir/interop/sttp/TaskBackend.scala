@@ -11,7 +11,8 @@ import weir.{Resource, Task, WeirRuntime}
   * A cancel of the task of a request closes its exchange, or its web socket. A body is a stream in
   * both directions: blocks are read from the connection while the stream of a response runs, and
   * the stream of a request is asked for its blocks as the server reads. The body of a response that
-  * `asStream` has not read to its end is closed. Gzip and deflate are decompressed.
+  * `asStream` has not read to its end is closed. Gzip and deflate are decompressed. A stream is
+  * sent once: a redirect that would send it again fails.
   *
   * Not supported: the body of a response as an `InputStream`.
   */

@@ -3,6 +3,7 @@ package weir.interop.sttp
 import _root_.sttp.client4.*
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
+import scala.concurrent.duration.DurationInt
 import weir.http.{HttpServer, Response}
 import weir.{RunTwice, Stream, Task, WeirSuite}
 
@@ -53,6 +54,41 @@ class TaskBackendSuite extends WeirSuite, RunTwice:
         .onFinalize(Task(closed.countDown())),
       "application/octet-stream"
     )
+
+  /** A body without an end. The latch opens when its run has ended. */
+  private def endless(begun: CountDownLatch, ended: CountDownLatch) =
+    (Stream.emit(new Array[Byte](100)) ++ Stream.exec(Task(begun.countDown()).andThen(Task.never)))
+      .onFinalize(Task(ended.countDown()))
+
+  test("a server that answers early: a cancel ends the body of the request"):
+    val begun, ended = CountDownLatch(1)
+    asking(_ => Task(await(begun)).as(Response.text("no", 413))) { (backend, port) =>
+      val request = basicRequest
+        .post(uri"http://localhost:$port")
+        .streamBody(WeirStreams)(endless(begun, ended))
+        .send(backend)
+      request.timeout(500.millis).attempt.andThen(Task(await(ended)))
+    }
+
+  test("a stream is not sent again after a redirect, and each send of a request sends it"):
+    val handler = (request: weir.http.Request) =>
+      request.body.text().map { text =>
+        if request.path == "/a" then weir.http.Response(307, weir.http.Headers("Location" -> "/b"))
+        else Response.text(text)
+      }
+    asking(handler) { (backend, port) =>
+      def posted(path: String) = basicRequest
+        .post(uri"http://localhost:$port/$path")
+        .streamBody(WeirStreams)(Stream.emit("abc".getBytes))
+        .response(asStringAlways)
+        .send(backend)
+        .map(_.body)
+      posted("b").replicate(2).map(assertEquals(_, List("abc", "abc"))) >>
+        posted("a").attempt.map { answer =>
+          val message = answer.left.map(error => s"${error.getCause}")
+          assert(message.left.exists(_.contains("cannot be sent again")), message)
+        }
+    }
 
   test("a body that is not read to its end is closed"):
     val endless = Endless()

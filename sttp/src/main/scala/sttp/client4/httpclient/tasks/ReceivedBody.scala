@@ -20,6 +20,10 @@ final class ReceivedBody private (val blocks: Stream[Array[Byte]], val close: Ta
   def through(pipe: Stream[Array[Byte]] => Stream[Array[Byte]]): ReceivedBody =
     new ReceivedBody(pipe(blocks), close)
 
+  /** Returns this body, at whose end `task` runs. */
+  def endedBy(task: Task[Unit]): ReceivedBody =
+    new ReceivedBody(blocks.onFinalize(task), close.guarantee(task))
+
 object ReceivedBody:
   val empty: ReceivedBody = inMemory(Stream.empty)
 

@@ -41,15 +41,25 @@ final class TaskHttpBackend private (
   /** As the base class does, but a response that comes at the moment of a cancel is closed too. */
   override def sendRegular[T](request: GenericRequest[T, R]): Task[Response[T]] =
     convertRequest(request).flatMap { converted =>
-      Task.bracketFull(poll => poll(exchange(customizeRequest(converted)))) { answer =>
-        val whole = Option(answer.body).fold(emptyBody())(lowLevelBodyToBody)
-        val body = request.options.maxResponseBodyLength.fold(whole)(bodyToLimitedBody(whole, _))
-        readResponse(answer, Left(body), request)
+      val (asked, sent) = closable(customizeRequest(converted))
+      Task.bracketFull(poll => poll(exchange(asked)).onError { case _ => sent }.onCancel(sent)) {
+        answer =>
+          val whole = Option(answer.body).fold(emptyBody())(lowLevelBodyToBody).endedBy(sent)
+          val body = request.options.maxResponseBodyLength.fold(whole)(bodyToLimitedBody(whole, _))
+          readResponse(answer, Left(body), request)
       } {
         case (_, Outcome.Succeeded(_)) => Task.unit // read, or its reader's
-        case (answer, _) => close(answer)
+        case (answer, _) => close(answer).guarantee(sent)
       }
     }
+
+  /** Returns `request`, and the task that ends the run of its body. */
+  private def closable(request: HttpRequest): (HttpRequest, Task[Unit]) =
+    if request.bodyPublisher.isEmpty then (request, Task.unit)
+    else
+      val body = SentBody(request.bodyPublisher.get)
+      val asked = HttpRequest.newBuilder(request, (_, _) => true).method(request.method, body)
+      (asked.build(), Task.delay(body.close()))
 
   private type Answer = HttpResponse[Publisher[JavaList[ByteBuffer]]]
 
@@ -139,7 +149,7 @@ object TaskHttpBackend:
   def apply(client: HttpClient, customizeRequest: HttpRequest => HttpRequest)(using
       WeirRuntime
   ): WebSocketStreamBackend[Task, WeirStreams] =
-    FollowRedirectsBackend(new TaskHttpBackend(client, customizeRequest))
+    SendsOnce(FollowRedirectsBackend(new TaskHttpBackend(client, customizeRequest)))
 
   /** Returns the client that `options` describe. The release closes it. */
   def client(options: BackendOptions): Resource[HttpClient] =
