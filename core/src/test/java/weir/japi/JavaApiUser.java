@@ -244,7 +244,7 @@ final class JavaApiUser {
     weir.Task<String> waits = Task.<String>never().asScala();
     Resource<String> never = a.flatMap(name -> Resource.from(weir.Resource.eval(waits)));
     try {
-      never.timeout(Duration.ofMillis(10)).use(name -> name).runSync();
+      never.timeout(Duration.ofMillis(500)).use(name -> name).runSync();
     } catch (java.util.concurrent.TimeoutException e) {
       seen.add("in time: " + a.timeout(Duration.ofDays(1)).use(name -> name).runSync());
     }
