@@ -171,8 +171,8 @@ private[weir] transparent trait StreamConcurrency[+A]:
     * set, and none at all if it was set before the stream began. With any other task, an element
     * that was made before the end of the task may still be emitted after it.
     *
-    * **Fails** also as soon as `task` fails; and if work of this stream fails while it is ended, or
-    * has failed ahead of the consumer, such as an effect of `parEvalMap`.
+    * **Fails** also as soon as `task` fails; and if the work of this stream fails before it is
+    * cancelled.
     * {{{
     * val untilStop =
     *   Deferred[Unit].map(stop => Stream.repeatEval(fromNetwork).interruptWhen(stop.get))

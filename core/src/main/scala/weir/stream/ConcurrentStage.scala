@@ -32,17 +32,9 @@ private[stream] abstract class ConcurrentStage extends Pull:
     * thrown to the consumer.
     */
   final protected def keep(message: Any, fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-    keepAll(Iterator.single(message), fiber, outcome)
-
-  final protected def keepAll(
-      messages: IterableOnce[Any],
-      fiber: TaskFiber,
-      outcome: Outcome[Unit]
-  ): Unit =
-    val unseen = messages.iterator.collect {
-      case failed: Terminal.Failed if !wasThrown(failed.error) => failed
-    }
-    Terminal.keepAll(unseen, fiber, outcome)
+    message match
+      case failed: Terminal.Failed if !wasThrown(failed.error) => failed.keep(fiber, outcome)
+      case _ => ()
 
   private def wasThrown(error: Throwable): Boolean = reached match
     case failed: Terminal.Failed => failed.error eq error

@@ -113,7 +113,7 @@ private[stream] abstract class DemandDriven(pulls: Pull*) extends ConsumerState:
         }
         fiber.await(Finalizers.join(closers))
       ,
-      keepAll(sides.map(_.made), fiber, outcome)
+      sides.foreach(side => keep(side.made, fiber, outcome))
     )
 
   private def closeOne(side: Side, fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
@@ -145,9 +145,6 @@ private[weir] final class BesideStage(
     */
   private var wasOver = false
 
-  /** True once the consumer has asked for more and the task had ended. Consumer only. */
-  private var hasInterrupted = false
-
   override protected def prepare(fiber: TaskFiber): Unit =
     wasOver = isOver()
     if !wasOver then super.prepare(fiber)
@@ -164,17 +161,11 @@ private[weir] final class BesideStage(
     * place.
     */
   private def interrupted(fiber: TaskFiber): Any =
-    hasInterrupted = true
     foreground.producer.stop(fiber)
     foreground.made match
       case _: Terminal.Canceled => Pull.End // by this stage
       case failed: Terminal.Failed => failed
       case _ => Pull.End
-
-  /** Work of upstream that runs ahead of `next` ends only here. */
-  override def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = outcome match
-    case Outcome.Succeeded(_) if hasInterrupted => super.close(fiber, Terminal.interrupted)
-    case _ => super.close(fiber, outcome)
 
   protected def answer(fiber: TaskFiber): Any =
     if background.isFailed then background.made

@@ -129,13 +129,12 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Concurre
     Uncancelable(_ => inner.producer.whenEnded(close))
 
   private def keepErrors(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-    val seen =
+    val kept =
       java.util.Collections.newSetFromMap(java.util.IdentityHashMap[Throwable, java.lang.Boolean]())
-    val failures = buffer.untaken.filter {
-      case failed: Terminal.Failed => seen.add(failed.error)
-      case _ => false
+    buffer.untaken.foreach {
+      case failed: Terminal.Failed => if kept.add(failed.error) then keep(failed, fiber, outcome)
+      case _ => ()
     }
-    keepAll(failures, fiber, outcome)
 
 private[weir] object ParJoinStage:
   inline val bufferSize = 64

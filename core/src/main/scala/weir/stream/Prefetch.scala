@@ -33,7 +33,7 @@ private[weir] final class PrefetchStage(upstream: Pull, buffer: Buffer) extends 
 
   private def stop(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     producer.stop(fiber)
-    keepAll(buffer.untaken, fiber, outcome)
+    buffer.untaken.foreach(keep(_, fiber, outcome))
 
 private[weir] object PrefetchStage:
   def elements(upstream: Pull, limit: Int): Pull = PrefetchStage(upstream, Buffer(limit, null))

@@ -194,10 +194,8 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
     if inner ne null then inner.requestCancel()
     outer.join(fiber) // first: the outer fiber may be about to start `inner`
     if inner ne null then inner.join(fiber)
+    failures.foreach(keep(_, fiber, outcome))
     Pull.both(
-      Pull.both(
-        keepAll(failures, fiber, outcome),
-        if closeError ne null then throw closeError
-      ),
+      if closeError ne null then throw closeError,
       upstream.close(fiber, outcome)
     )

@@ -19,27 +19,10 @@ private[weir] sealed abstract class Terminal:
   /** Keeps an error that the consumer has not reached. It is suppressed under the consumer's own
     * error, or reported if there is none. Without a fiber of its own the stream would not have had
     * this error yet. So it must not fail the consumer, which has stopped for another reason.
-    *
-    * **Fails** with the error if the consumer has not stopped: see `interrupted`.
     */
   def keep(fiber: TaskFiber, outcome: Outcome[Unit]): Unit
 
 private[weir] object Terminal:
-  /** The outcome with which a stage closes upstream that it has interrupted, while its consumer
-    * wanted more: an error of that work is the stream's. To finalizers it is a success as any
-    * other; the stages tell it by its identity.
-    */
-  val interrupted: Outcome[Unit] = Outcome.Succeeded(())
-
-  /** Keeps all of them. **Fails** as `keep` does, with the first error. */
-  def keepAll(all: Iterator[Terminal], fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-    var thrown: Throwable | Null = null
-    all.foreach { terminal =>
-      try terminal.keep(fiber, outcome)
-      catch case error: Throwable => thrown = Failures.add(thrown, error)
-    }
-    if thrown ne null then throw thrown
-
   /** Upstream has ended; the same object as `Pull.End`. */
   object Ended extends Terminal:
     def reach(fiber: TaskFiber): Any = this
@@ -68,7 +51,7 @@ private[weir] object Terminal:
     */
   final class Canceled private[Terminal] (canceled: SelfCanceled) extends Failed(canceled):
     override def keep(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-      keepAll(canceled.getSuppressed.iterator.map(Failed(_)), fiber, outcome)
+      canceled.getSuppressed.foreach(Failed(_).keep(fiber, outcome))
 
   /** The error that the consumer sees of a stage that has cancelled itself. */
   final class SelfCanceled(message: String) extends CancellationException(message)
@@ -85,5 +68,4 @@ private[weir] object Terminal:
   private def keepError(error: Throwable, fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     outcome match
       case Outcome.Failed(first) => Failures.add(first, error): Unit
-      case _ if outcome eq interrupted => throw error
       case _ => fiber.runtime.report("a stream, ahead of where its consumer stopped,", error)
