@@ -41,7 +41,9 @@ class ReadingSuite extends NeedsPrograms, WeirSuite:
     var states = Vector.empty[String]
     val listener = new ApplyListener:
       override def failed(error: ScriptException): Unit =
-        states :+= error.server.fold(error.getMessage)(_.sqlState)
+        // After a refused COPY both read its data as statements. psql only prints its error.
+        val isEndOfData = error.getMessage.contains("""\. is no command of psql""")
+        if !isEndOfData then states :+= error.server.fold(error.getMessage)(_.sqlState)
     ScriptConnection
       .open(s"${server.url(database)}&client_encoding=$encoding")
       .use(
