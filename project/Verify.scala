@@ -31,16 +31,17 @@ object Verify {
 
   /** Chains that run side by side. In each chain the modules of the second part begin once the
     * first has ended, and nothing else waits for anything but a free place for its JVM. The first
-    * parts have as many JVMs as may run at a time, so that Kafka's, which take longest and wait
-    * most, begin at once. The long ones come before the short ones, so that none is alone for long
-    * in the end.
+    * parts have more JVMs than may run at a time: sbt chooses which of them begin. The long ones
+    * come before the short ones, so that none is alone for long in the end.
     */
   private val chains = Seq(
     "kafka" -> Seq("postgresQueue"),
-    "core" -> Seq("feeds", "postgres", "testkit", "cats", "fs2Interop", "interopTests"),
-    "lab" -> (Seq("cli", "rules", "otel", "kafkaTestkit", "kafkaBroker", "console", "http") ++
-      Seq("tapir", "sttp") ++ pages ++ Seq("bench", "benchCe2", "micrometer", "slf4j", "csv") ++
-      Seq("json", "zstd", "cron", "program", "testLimit"))
+    "core" -> Seq("postgres", "testkit", "cats", "fs2Interop", "interopTests"),
+    "feeds" -> Seq("lab", "bench", "benchCe2"),
+    "cli" -> (Seq("rules", "otel", "kafkaTestkit", "kafkaBroker", "console", "http", "tapir") ++
+      pages ++
+      Seq("sttp") ++
+      Seq("micrometer", "slf4j", "csv", "json", "zstd", "cron", "program", "testLimit"))
   ).map { case (first, later) =>
     val about = s"How these end: ${(first +: later).mkString(", ")}"
     (TaskKey[Seq[Result[Unit]]](s"${first}First", about), first, later)
