@@ -31,7 +31,7 @@ private[postgres] final class Variables:
         )
       )
 
-  /** What was carried out for the command that is read. */
+  /** The results of the programs and names of the command that is read. */
   val answered: Answered = Answered()
 
   def isSet(name: String): Boolean = valuesFor(name).contains(name)

@@ -6,7 +6,7 @@ package weir.postgres.psql
 private[postgres] final class Wanted(val first: Commands.Later, problem: String, hint: String)
     extends CommandProblem(problem, hint, endsRun = true)
 
-/** What was carried out for the command that is read.
+/** The results of the programs and names of the command that is read.
   *
   *   - **Shared**: the run writes while the reader waits.
   */

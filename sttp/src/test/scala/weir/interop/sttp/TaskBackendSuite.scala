@@ -7,7 +7,7 @@ import scala.concurrent.duration.DurationInt
 import weir.http.{HttpServer, Response}
 import weir.{RunTwice, Stream, Task, WeirSuite}
 
-/** What sttp's suites do not ask: cancels, bodies that are not read, and back-pressure. */
+/** Tests cancels, unread bodies and back-pressure, which sttp's suites leave out. */
 class TaskBackendSuite extends WeirSuite, RunTwice:
   private val block = new Array[Byte](64 * 1024)
 
