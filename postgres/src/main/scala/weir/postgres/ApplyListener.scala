@@ -41,6 +41,11 @@ trait ApplyListener:
     */
   def printed(script: String, text: String, isForErrors: Boolean): Unit = ()
 
+  /** Called when `\connect` has moved the session to another connection. `place` is its database
+    * and server, as in `ScriptConnection.place`.
+    */
+  def connected(place: String): Unit = ()
+
   /** Called when the command of psql at `position` only displays, and is passed over: `name` is
     * `pset`, for example.
     */

@@ -3,7 +3,7 @@ package weir.postgres
 import java.util.concurrent.CountDownLatch
 import scala.concurrent.duration.*
 import weir.{Outcome, Stream, Task, Tier}
-import weir.postgres.apply.{Applying, PlainDelivery}
+import weir.postgres.apply.{Deliveries, PlainDelivery}
 
 class CancelSuite extends ServerSuite:
   private val data = manyRows("1234567\n")
@@ -158,8 +158,8 @@ class CancelSuite extends ServerSuite:
       .open(url)
       .use { connection =>
         Task.direct {
-          def applying(pieces: Stream[Piece]) = Applying
-            .scripts(
+          def applying(pieces: Stream[Piece]) = Deliveries
+            .applying(
               connection,
               List("s.sql" -> pieces.map(Vector(_))),
               ApplyOptions(),

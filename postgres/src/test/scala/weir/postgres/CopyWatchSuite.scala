@@ -1,7 +1,7 @@
 package weir.postgres
 
 import weir.{Stream, Task, Tier}
-import weir.postgres.apply.{Applying, Delivery, PlainDelivery}
+import weir.postgres.apply.{Deliveries, Delivery, PlainDelivery}
 import weir.postgres.protocol.NoticeDispatcher
 
 class CopyWatchSuite extends ServerSuite:
@@ -38,8 +38,8 @@ class CopyWatchSuite extends ServerSuite:
     val failed = ScriptConnection
       .open(url)
       .use(c =>
-        Applying
-          .scripts(
+        Deliveries
+          .applying(
             c,
             List("s.sql" -> pieces.map(Vector(_))),
             ApplyOptions(),

@@ -3,7 +3,7 @@ package weir.postgres
 import scala.concurrent.duration.*
 import scala.util.Try
 import weir.{Stream, Task}
-import weir.postgres.apply.{Applying, PlainDelivery}
+import weir.postgres.apply.{Deliveries, PlainDelivery}
 
 /** The server goes away. */
 class LostSuite extends ServerSuite:
@@ -74,8 +74,8 @@ class LostSuite extends ServerSuite:
       .open(url)
       .use { connection =>
         Task.direct {
-          val applying = Applying
-            .scripts(
+          val applying = Deliveries
+            .applying(
               connection,
               List("s.sql" -> pieces.map(Vector(_))),
               ApplyOptions(OnError.Continue),

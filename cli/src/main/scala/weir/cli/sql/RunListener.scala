@@ -9,13 +9,18 @@ import weir.cli.sql.report.{ErrorReport, Problem, Progress}
 import weir.cli.sql.run.{RunClock, ScriptCounts}
 import weir.postgres.{ApplyListener, Done, Piece, Position, ScriptException, ServerNotice}
 
-/** Counts what is applied, and prints notices and errors meanwhile. */
+/** Counts what is applied, and prints notices and errors meanwhile.
+  *
+  * @param moved
+  *   called with the database and server to which `\connect` has gone
+  */
 final class RunListener(
     counts: ScriptCounts,
     clock: RunClock,
     progress: Progress,
     errors: ErrorReport,
-    out: PrintWriter
+    out: PrintWriter,
+    moved: String => Unit
 ) extends ApplyListener:
   private val told = AtomicLong()
   private val passedOver = ConcurrentHashMap.newKeySet[(String, String)]()
@@ -64,6 +69,8 @@ final class RunListener(
       progress.say(Nil)
       out.print(text)
       out.flush()
+
+  override def connected(place: String): Unit = moved(place)
 
   override def passedOver(script: String, position: Position, name: String): Unit =
     if passedOver.add((script, name)) then

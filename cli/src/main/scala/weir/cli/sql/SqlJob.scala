@@ -29,12 +29,13 @@ final class SqlJob(settings: SqlSettings, out: PrintWriter, err: PrintWriter):
       val known = scripts.find(_.name == name).orElse(SqlJob.fileOf(name))
       known.flatMap(_.lineAt(position))
   )
-  private val listener = RunListener(counts, clock, progress, errors, out)
-
   private val monitor = Option.when(settings.showsStages)(StreamMonitor.unsafe())
 
-  /** The database and its server, once there is a connection. */
+  /** The latest database and its server, once there is a connection. */
   private val server = AtomicReference[Option[String]](None)
+
+  private val listener =
+    RunListener(counts, clock, progress, errors, out, place => server.set(Some(place)))
 
   /** The exit code, once the run is over and only a server is kept up. */
   private val ended = AtomicReference[Option[Int]](None)

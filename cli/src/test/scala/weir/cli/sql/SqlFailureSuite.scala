@@ -28,6 +28,13 @@ class SqlFailureSuite extends FunSuite with SqlFixture:
       Vector("t")
     )
 
+  folder.test("after \\connect the second database is named"): folder =>
+    val (first, second) = (newDatabase(), newDatabase())
+    val name = placeOf(second).takeWhile(_ != ' ')
+    val result = applied(folder, first, s"\\connect $name\nSELECT nosuch;\n")
+    assertEquals(result.code, 3)
+    assert(clue(result.err).contains(s"executed in ${placeOf(second)} "))
+
   folder.test("DETAIL and HINT are shown as the server gave them"): folder =>
     val script = "CREATE TABLE t (a int PRIMARY KEY);\nINSERT INTO t VALUES (1), (1);"
     val result = applied(folder, newDatabase(), script)

@@ -1,12 +1,9 @@
 package weir.postgres.apply
 
-import java.io.OutputStream
 import weir.{Outcome, Stream, Task}
 import weir.postgres.*
 import weir.postgres.protocol.Exchange
 import weir.postgres.psql.{CommandProblem, Known, Variables}
-import weir.postgres.split.{FollowedSettings, MetaCommand, Reading}
-import weir.std.Hotswap
 
 /** Passes the pieces of scripts one by one to a `Delivery`, and decides what follows from an error.
   */
@@ -28,8 +25,9 @@ private[postgres] final class Applying(
   )
   session.whenCancelled = () => output.killPrograms()
   private val last = LastResult()
-  private val commands = CommandRunner(options, listener, output, last)
-  private val answers = Answers(session, variables)
+  private val savepoints = Savepoints(session)
+  private val commands =
+    CommandRunner(session, delivery, options, variables, listener, connections, applying)
   private var outermost = "" // the script that reads that file, or is it
   @volatile private var script = "" // the file that is read
   @volatile private var current: Piece.Statement | Null = null
@@ -37,11 +35,7 @@ private[postgres] final class Applying(
   private var copy: Copy | Null = null
   private var committing = false
   private val secrets = KnownSecrets()
-  private val encodings = Encodings.Latest()
-
-  // of the session, as of the exchange or the statement that runs
-  private var encoding = Encodings.Known("UTF8")
-  private var reading = Reading.standard
+  private val checks = StatementChecks(session, options)
 
   /** The offset up to which the script has been applied. */
   private var used = 0L
@@ -53,7 +47,7 @@ private[postgres] final class Applying(
   /** `notice`, which the running statement has caused, without secrets. */
   def hiding(notice: ServerNotice): ServerNotice =
     val values = secrets.known ++
-      Option(current).fold(Set.empty)(Placing.secretsOf(_, encoding.charset))
+      Option(current).fold(Set.empty)(Placing.secretsOf(_, checks.charset))
     def hide(text: String) = Secrets.mask(text, values)
     notice.copy(
       message = hide(notice.message),
@@ -76,7 +70,8 @@ private[postgres] final class Applying(
       session.run("SET client_min_messages = warning").await: Unit
       if options.singleTransaction then session.run("BEGIN").await: Unit
       connections.describe()
-      commands.begin(scripts.headOption.fold("")(_._1))
+      script = scripts.headOption.fold("")(_._1)
+      commands.begin()
       for (name, groups) <- scripts do applyOne(name, groups)
       output.close()
       calls.begin()
@@ -113,7 +108,7 @@ private[postgres] final class Applying(
     counts.addBytes(used)
 
   private def deliverAll(group: Vector[Piece])(using Task.Direct): Unit =
-    val exchange = delivery.exchanging
+    val exchange = if savepoints.isOn then None else delivery.exchanging
     var at = 0
     while at < group.size do
       val until = if exchange.isEmpty then at else endOfStatements(group, at)
@@ -142,7 +137,7 @@ private[postgres] final class Applying(
       until: Int
   )(using Task.Direct): Int =
     copy = null
-    lookAtSession() // a change of the settings ends the exchange
+    checks.look() // a change of the settings ends the exchange
     val ahead = Option.when(options.pipeline)(SendAhead(commands.stopsOnError))
     val batch = Batch(group, from, until, steps, ahead)
     output.begin()
@@ -165,14 +160,28 @@ private[postgres] final class Applying(
     used = piece.endOffset
     listener.usedUp(outermost, used)
 
+  private object applying extends CommandRunner.Run:
+    def output: Output = Applying.this.output
+    def last: LastResult = Applying.this.last
+    def savepoints: Savepoints = Applying.this.savepoints
+    def script: String = Applying.this.script
+    def dropRefusedCopy()(using Task.Direct): Boolean =
+      val open = copy
+      if (open ne null) && !open.refused then checked(open.statement)(delivery.askCopy.await)
+      val isRefused = (copy ne null) && copy.nn.refused
+      if isRefused then copy = null
+      isRefused
+    def deliver(statement: Piece.Statement)(using Task.Direct): Unit =
+      Applying.this.deliver(statement, isRead = false)
+
   private object steps extends Batch.Steps:
     def isRefused(statement: Piece.Statement): Boolean =
-      statement.reading != reading || (refusal(statement) ne null)
+      checks.isReadOtherwise(statement) || (checks.refusal(script, statement) ne null)
 
     def mayRun(statement: Piece.Statement): Boolean =
-      secrets.add(statement, encoding.charset)
-      checkReading(statement.reading, statement.start)
-      val refused = refusal(statement)
+      secrets.add(statement, checks.charset)
+      checks.checkReading(script, statement.reading, statement.start)
+      val refused = checks.refusal(script, statement)
       if refused ne null then
         Applying.this.failed(refused, connectionLost = false)
         usedUp(statement)
@@ -198,16 +207,17 @@ private[postgres] final class Applying(
     case statement: Piece.Statement =>
       current = statement
       currentScript = script
-      secrets.add(statement, encoding.charset)
+      secrets.add(statement, checks.charset)
       val begun = System.nanoTime()
       copy = if statement.copies then Copy(statement, script, begun) else null
       var isNew = false
       checked(statement) { isNew = delivery.begins(statement).await }
-      lookAtSession()
-      if isNew && isRead then checkReading(statement.reading, statement.start)
+      checks.look()
+      if isNew && isRead then checks.checkReading(script, statement.reading, statement.start)
       checked(statement) {
-        val refused = if isNew then refusal(statement) else null
+        val refused = if isNew then checks.refusal(script, statement) else null
         if refused ne null then throw refused
+        savepoints.begin()
         if statement.copies then copy.nn.isSent = delivery.beginCopy(statement).await
         else
           beginOutput(statement)
@@ -215,6 +225,7 @@ private[postgres] final class Applying(
           finally session.rowSink = null
       }
       if !statement.copies then checked(statement)(output.end())
+      if !statement.copies || copy.nn.refused then checked(statement)(savepoints.end())
       statement.discard()
     case data: Piece.CopyData => deliverData(data)
     case end: Piece.CopyEnd =>
@@ -226,28 +237,16 @@ private[postgres] final class Applying(
     case command: Piece.Command =>
       if (command.reading ne null) && !Known.isOfStatement(command.name) && delivery.hasSettings
       then
-        lookAtSession()
-        checkReading(command.reading.nn, command.start)
-      try carryOut(command)
+        checks.look()
+        checks.checkReading(script, command.reading.nn, command.start)
+      try commands.carryOut(command)
       catch
         case problem: CommandProblem =>
-          failed(refusalOf(problem, command.start), session.connectionLost)
+          failed(Placing.refusal(problem, script, command.start), session.connectionLost)
       val applied = command.applied
       if applied ne null then
         if delivery.hasSettings then connections.follow()
         applied.complete(()).await: Unit
-
-  private def notInJournal = CommandProblem(
-    "ROW_COUNT, ERROR, SQLSTATE and their like cannot be used together with --resume",
-    "The journal does not have them. Ask by a statement with \\gset, whose rows it has."
-  )
-
-  private def refusalOf(problem: CommandProblem, at: Position) = ScriptException(
-    script,
-    Some(at),
-    Variables.text(problem.problem),
-    hint = Some(problem.hint)
-  )
 
   /** Prepares what becomes of the rows of the statement. */
   private def beginOutput(statement: Piece.Statement): Unit = statement.answer match
@@ -259,107 +258,7 @@ private[postgres] final class Applying(
       session.rowSink = if output.isPrinting then output else null
     case _ => session.rowSink = null
 
-  /** **Fails** with a `CommandProblem` if the command fails.
-    */
-  private def carryOut(command: Piece.Command)(using Task.Direct): Unit =
-    command.name match
-      case "gset" =>
-        val warnings =
-          try answers.set(command.arguments.head)
-          catch
-            case problem: CommandProblem =>
-              last.forget()
-              throw problem
-        warnings.foreach(listener.printed(script, _, isForErrors = true))
-      case "gexec" =>
-        val ofRows = last.variables
-        for statement <- answers.statements(command) do deliver(statement, isRead = false)
-        if !last.isError then last.variables = ofRows
-      case "copyto" => copyTo(command)
-      case "c" => connect(command)
-      case "look" => () // the reader waits for it
-      case "`" => variables.answered.add(Shell.output(command.arguments).await)
-      case "prompt" =>
-        print(command.arguments.head)
-        variables.answered.add(Shell.answer.await)
-      case "begun" =>
-        val open = copy
-        if (open ne null) && !open.refused then checked(open.statement)(delivery.askCopy.await)
-        val isRefused = (copy ne null) && copy.nn.refused
-        variables.answered.refusesData = isRefused
-        if isRefused then copy = null
-      case "sync" =>
-        if options.resume.nonEmpty then throw notInJournal
-        variables.answered.set(last.variables)
-      case "forget" => session.takeRows(): Unit
-      case "pset" => commands.run(script, command)
-      case "o" => output.redirect(command.arguments, delivery.isSkipping(command.start))
-      case "!" =>
-        if !delivery.isSkipping(command.start) then
-          Shell
-            .run(command.arguments, listener.printed(script, _, isForErrors = false))
-            .await
-      case "fail" if !delivery.isSkipping(command.start) =>
-        val List(problem, hint) = command.arguments: @unchecked
-        throw CommandProblem(Variables.bytes(problem), hint)
-      case _ => if !delivery.isSkipping(command.start) then commands.run(script, command)
-
-  /** Goes on over another connection. Each error ends the run: psql has no connection after it, and
-    * what follows is not meant for this one.
-    */
-  private def connect(command: Piece.Command)(using Task.Direct): Unit =
-    commands.mayConnect(script, command)
-    try
-      if session.transaction != Session.Transaction.Idle then
-        throw CommandProblem(
-          "\\connect in the middle of a transaction, which would be rolled back",
-          "Is a COMMIT missing before it?"
-        )
-      connections.connect(command.arguments).await
-      session.run("SET client_min_messages = warning").await: Unit
-    catch
-      case problem: CommandProblem => throw refusalOf(problem, command.start)
-      case error: ServerError =>
-        throw ScriptException(
-          script,
-          Some(command.start),
-          s"\\connect: ${error.problem}",
-          error.detail,
-          error.hint,
-          error
-        )
-    delivery.reconnected.await
-
   private def print(text: String): Unit = listener.printed(script, text, isForErrors = false)
-
-  private def copyTo(command: Piece.Command)(using Task.Direct): Unit =
-    val sql :: kind :: to = command.arguments: @unchecked
-    val name = to.head
-    val isSkipping = delivery.isSkipping(command.start)
-    val target =
-      if isSkipping then OutputStream.nullOutputStream()
-      else if kind == "program" then output.programInput(to)
-      else if kind == "file" then CopyOutput.file(name)
-      else if kind == "script" then output.copyTarget
-      else CopyOutput.printed(print)
-    val draining = CopyOutput.Draining(target)
-    session.copyTarget = draining
-    val copy = MetaCommand.copy(sql, command.start, command.endOffset, session.reading)
-    try deliver(copy.reversed, isRead = false)
-    catch
-      case error: Throwable =>
-        if kind != "program" then draining.end(): Unit // `output` ends a program
-        throw error
-    try
-      val failure = draining.end()
-      if failure ne null then
-        val isProgram = kind == "program"
-        throw (if isProgram then CopyOutput.readsNoMore(name)
-               else CopyOutput.problem(name, failure))
-    catch
-      case problem: CommandProblem =>
-        if !draining.isWhole && !last.isError then last.forget()
-        throw problem
 
   private def deliverData(data: Piece.CopyData)(using Task.Direct): Unit =
     val open = copy
@@ -384,12 +283,14 @@ private[postgres] final class Applying(
         ended.foreach(result => output.copyEnded(result.tag))
         output.end()
       }
+      checked(open.statement)(savepoints.end())
 
   private def done(statement: Piece.Statement, done: Option[Done], begunNanos: Long): Unit =
     if done.nonEmpty then count(statement, done.get, System.nanoTime() - begunNanos)
 
   private def count(statement: Piece.Statement, done: Done, nanos: Long): Unit =
     last.succeeded(done)
+    savepoints.succeeded(done)
     counts.add(currentScript, statement, done, nanos)
     listener.statementDone(currentScript, statement, done, nanos)
 
@@ -410,7 +311,7 @@ private[postgres] final class Applying(
       case error: ScriptException =>
         failed(error, session.connectionLost)
       case problem: CommandProblem =>
-        failed(refusalOf(problem, statement.start), session.connectionLost)
+        failed(Placing.refusal(problem, script, statement.start), session.connectionLost)
 
   private def failed(error: ScriptException, connectionLost: Boolean): Unit =
     if commands.stopsOnError || connectionLost then throw error
@@ -419,59 +320,6 @@ private[postgres] final class Applying(
       variables.answered.refusesData = true
     counts.addError()
     listener.failed(error)
-
-  /** Looks at the settings that decide how statements are read. */
-  private def lookAtSession(): Unit =
-    encoding = encodings.of(session.encoding)
-    reading = Reading.of(encoding.name, session.hasStandardStrings)
-
-  /** Returns the reason why the statement cannot be sent; null if there is none. */
-  private def refusal(statement: Piece.Statement): ScriptException | Null =
-    val ends = if options.singleTransaction then TransactionEnd.of(statement) else null
-    if ends ne null then transactionEnd(statement, ends)
-    else
-      val problem = encoding.problem
-      if problem ne null then
-        ScriptException(script, Some(statement.start), problem, hint = Some(Encodings.hint))
-      else
-        val isLeft = encoding.isUnchecked || !statement.isWhole // to the server
-        val at = if isLeft then -1 else Encodings.firstInvalid(statement.text, encoding.charset)
-        if at >= 0 then invalid(statement, at) else null
-
-  private def transactionEnd(statement: Piece.Statement, word: String) = ScriptException(
-    script,
-    Some(statement.start),
-    s"$word in a script that is to be a single transaction",
-    hint = Some("Take it out of the script, or apply the script without --single-transaction.")
-  )
-
-  private def invalid(statement: Piece.Statement, at: Int) = ScriptException(
-    script,
-    Some(statement.positionOfByte(at)),
-    f"the byte 0x${statement.text(at) & 0xff}%02x is not valid ${encoding.name}",
-    hint = Some("If the script is in another encoding, begin it with SET client_encoding = '…'.")
-  )
-
-  /** **Fails** if a piece that begins at `at` was read by other settings than the session has. The
-    * run ends then, also one that goes on after errors: the reader may have taken a part of a
-    * string for a statement, or a statement for a part of a string.
-    */
-  private def checkReading(read: Reading, at: Position): Unit =
-    if read.standardStrings != reading.standardStrings then
-      val state = if reading.standardStrings then "on" else "off"
-      throw readOtherwise(at, "standard_conforming_strings", state)
-    else if read.characters != reading.characters then
-      throw readOtherwise(at, "client_encoding", encoding.name)
-
-  private def readOtherwise(at: Position, setting: String, value: String) = ScriptException(
-    script,
-    Some(at),
-    s"$setting is $value in this session, which no statement of the script shows",
-    hint = Some(
-      "A function has changed it, and strings would end elsewhere. Write SET " +
-        s"$setting = '$value' behind the statement that calls it."
-    )
-  )
 
   private def finish(inTransaction: Boolean)(using Task.Direct): Unit =
     if options.singleTransaction then
@@ -524,28 +372,3 @@ private[postgres] object Applying:
     var blocks = 0L
     var isSent = false
     var refused = false
-
-  def scripts(
-      connection: ScriptConnection,
-      scripts: List[(String, Stream[Vector[Piece]])],
-      options: ApplyOptions,
-      listener: ApplyListener,
-      delivery: Session => Delivery,
-      variables: Variables = Variables(),
-      settings: FollowedSettings = FollowedSettings()
-  ): Task[ApplySummary] = Hotswap
-    .empty[ScriptConnection]
-    .use: opened =>
-      var applying: Applying | Null = null
-      val session = Session(
-        connection,
-        notice =>
-          if applying ne null then
-            listener
-              .noticed(applying.nn.scriptName, applying.nn.position, applying.nn.hiding(notice))
-      )
-      val connections = Reconnecting(connection, session, opened, variables, settings)
-      val running =
-        Applying(session, delivery(session), options, variables, listener, connections)
-      applying = running
-      running.run(scripts)

@@ -7,6 +7,7 @@ import weir.postgres.jobs.{Jobs, OneConnection, ParallelCopy}
 import weir.postgres.protocol.{Lane, SessionWatch}
 import weir.postgres.psql.Variables
 import weir.postgres.split.FollowedSettings
+import weir.std.Hotswap
 
 /** Applies scripts with the `Delivery` that the options ask for. */
 private[postgres] object Deliveries:
@@ -31,7 +32,7 @@ private[postgres] object Deliveries:
     val sums = scripts.map(_ => options.resume.map(_ => Checksum()))
     val streams = scripts.zip(sums).map { case ((name, pieces, _), sum) => (name, pieces(sum)) }
     def run(delivery: Session => Delivery) =
-      Applying.scripts(connection, streams, options, listener, delivery, variables, settings)
+      applying(connection, streams, options, listener, delivery, variables, settings)
     if options.resume.isEmpty && options.jobs.isEmpty then run(PlainDelivery(_))
     else
       jobs(options).use(jobs =>
@@ -51,6 +52,32 @@ private[postgres] object Deliveries:
           }
       )
   }
+
+  /** Applies scripts with the `Delivery` that `delivery` makes for their session. */
+  def applying(
+      connection: ScriptConnection,
+      scripts: List[(String, Stream[Vector[Piece]])],
+      options: ApplyOptions,
+      listener: ApplyListener,
+      delivery: Session => Delivery,
+      variables: Variables = Variables(),
+      settings: FollowedSettings = FollowedSettings()
+  ): Task[ApplySummary] = Hotswap
+    .empty[ScriptConnection]
+    .use: opened =>
+      var applying: Applying | Null = null
+      val session = Session(
+        connection,
+        notice =>
+          if applying ne null then
+            listener
+              .noticed(applying.nn.scriptName, applying.nn.position, applying.nn.hiding(notice))
+      )
+      val connections = Reconnecting(connection, session, opened, variables, settings)
+      val running =
+        Applying(session, delivery(session), options, variables, listener, connections)
+      applying = running
+      running.run(scripts)
 
   private def jobs(options: ApplyOptions): Resource[Jobs] = options.jobs match
     case None => Jobs.resource(1, Resource.eval(Task.fail(IllegalStateException("one connection"))))

@@ -2,6 +2,7 @@ package weir.postgres.apply
 
 import java.nio.charset.Charset
 import weir.postgres.{Encodings, Piece, Position, ScriptException, Secrets, ServerError}
+import weir.postgres.psql.{CommandProblem, Variables}
 import weir.postgres.split.Characters
 
 /** Turns a server's error about a statement into an error with a position in the file. */
@@ -29,6 +30,15 @@ private[postgres] object Placing:
           statement.positionOf(character, Characters.of(encoding))
         )
     ScriptException(script, Some(position), problemOf(error), error.detail, error.hint, error)
+
+  /** Returns the problem of a command as an error of a script. */
+  def refusal(problem: CommandProblem, script: String, at: Position): ScriptException =
+    ScriptException(
+      script,
+      Some(at),
+      Variables.text(problem.problem),
+      hint = Some(problem.hint)
+    )
 
   /** `error` without the secrets of its statement. */
   private def hidden(

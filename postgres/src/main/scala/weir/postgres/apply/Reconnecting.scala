@@ -22,6 +22,9 @@ private[apply] final class Reconnecting(
 ):
   private var current = first
 
+  /** Returns the database and its server, for messages. */
+  def place: String = current.place
+
   /** Sets the variables that psql has about its connection. */
   def describe(): Unit =
     for (name, value) <- current.described do

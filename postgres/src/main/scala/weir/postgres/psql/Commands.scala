@@ -46,7 +46,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
 
   private var shows = Option.empty[Piece.Answer] // of the statement that `\g` sends
 
-  private var restriction: String | Null = null // the key of `\restrict`, while it holds
+  private val restriction = Restriction()
 
   /** Runs the command that `line` begins with, the text after its backslash. An error of the
     * command is returned as a command `fail`.
@@ -76,7 +76,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       case "else" | "endif" | "restrict" | "unrestrict" => false
       case _ => isActive && !Known.takesLine(name) && !name.equalsIgnoreCase("copy")
     val mayNeed = line.marks.contains('`') || line.marks.contains(':')
-    if counts && mayNeed && (restriction eq null) then
+    if counts && mayNeed && !restriction.holds then
       val arguments = argumentsOf(name, line, variables)
       var left = Known.mostArguments(name)
       try
@@ -109,7 +109,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
 
   private def execute(name: String, line: CommandLine): Done =
     val arguments = argumentsOf(name, line)
-    if restriction ne null then checkRestricted(name)
+    restriction.check(name)
     val later =
       if Known.branches(name) then branch(name, line)
       else if isActive then carryOut(name, line, arguments)
@@ -137,7 +137,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
   private def carryOut(name: String, line: CommandLine, arguments: Arguments): List[Later] =
     name match
       case "restrict" | "unrestrict" =>
-        restrict(name, arguments)
+        restriction.change(name, arguments)
         Nil
       case "set" => set(arguments)
       case "unset" => unset(arguments)
@@ -357,6 +357,9 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     name match
       case "ON_ERROR_STOP" => List(Later("set", List(name, if isOn(value) then "on" else "off")))
       case "QUIET" => List(Later("set", List(name, if isOn(value) then "on" else "off")))
+      case "ON_ERROR_ROLLBACK" =>
+        val isAlways = isOn(value) && !"interactive".equalsIgnoreCase(value)
+        List(Later("set", List(name, if isAlways then "on" else "off")))
       case "AUTOCOMMIT" if !isOn(value) =>
         throw notFollowed(name, "begin and end transactions in it")
       case "SINGLELINE" | "SINGLESTEP" if isOn(value) =>
@@ -398,35 +401,6 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       )
     if Known.takesLine(name) then arguments.wholeLine(): Unit
     List(Later(name, Nil))
-
-  /** `\restrict` and its end, between which a dump of pg_dump holds no other command: a server that
-    * is not trusted could have put one into a name.
-    */
-  private def restrict(name: String, arguments: Arguments): Unit =
-    val key = arguments.wholeLine().stripTrailing
-    if !key.matches("[A-Za-z0-9]+") then
-      throw CommandProblem(
-        s"\\$name takes one word of letters and digits, and nothing more on its line",
-        "Text after it would not be run.",
-        endsRun = true
-      )
-    if name == "restrict" then restriction = key
-    else if restriction != key then
-      throw CommandProblem(
-        "\\unrestrict without its \\restrict, or with another word",
-        "The word of both must be the same. Was the script put together of parts of others?",
-        endsRun = true
-      )
-    else restriction = null
-
-  private def checkRestricted(name: String): Unit =
-    if name != "unrestrict" then
-      throw CommandProblem(
-        s"the command \\$name after \\restrict",
-        "Up to \\unrestrict, only SQL is allowed: pg_dump writes both, so that nothing in a " +
-          "database can become a command.",
-        endsRun = true
-      )
 
   private def refuse(name: String): Nothing =
     if Known.isName(name.takeWhile(_ != ' ')) then
