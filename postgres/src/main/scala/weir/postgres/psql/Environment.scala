@@ -45,6 +45,11 @@ private[psql] final class Environment(options: PsqlOptions):
     val changes = changed.toList.map(name => get(name).fold(name)(value => s"$name=$value"))
     text :: folder.name :: changes
 
+  /** Returns the file of this name, or what the shell runs if the word begins with a bar. */
+  def target(word: String): List[String] =
+    if word.startsWith("|") then shell("|", word.drop(1))
+    else List(folder.file(Variables.text(word)).normalize.toString)
+
 private object Environment:
   /** The encoding of the texts that the system passes to a program. */
   private val native = Charset.forName(System.getProperty("sun.jnu.encoding", "UTF-8"))

@@ -74,6 +74,10 @@ private[postgres] object Special:
       Some(false)
     else None
 
+  /** Returns true if a variable of this value, null if it is not set, counts as on. */
+  def isOn(value: String | Null): Boolean =
+    (value ne null) && !boolean(value).contains(false)
+
   /** The integer that C's `strtol` reads in `value`, in any base. */
   private def number(value: String): Option[Int] =
     try Some(Integer.decode(value.trim).intValue)
