@@ -4,11 +4,13 @@ import java.time.Duration
 import java.util.Optional
 import java.util.concurrent.{CompletionException, ExecutionException}
 import org.apache.kafka.clients.admin.{
+  AbortTransactionSpec,
   Admin,
   AdminClientConfig,
   AlterConfigOp,
   ConfigEntry,
   ConsumerGroupDescription,
+  ListTransactionsOptions,
   NewTopic,
   OffsetSpec
 }
@@ -159,6 +161,71 @@ final class KafkaAdmin private (val client: Admin, brokers: String):
         ends.map((partition, end) => partition -> KafkaAdmin.left(commits(partition), end))
       }
     }
+
+  // ---- transactions ----
+
+  /** Returns the transactions that are open in a partition of these topics and not so for the
+    * brokers that coordinate transactions, so that nothing ends them. Readers of what is committed
+    * wait at their first record. Those in `__consumer_offsets` hold offsets: no member of the group
+    * begins to read the partitions of these.
+    *
+    * {{{
+    * admin.hangingTransactions(Set("__consumer_offsets", "invoices"))
+    *   .flatMap(Task.traverse(_)(admin.abort))
+    * }}}
+    *
+    * Brokers of the versions 4.3 and 4.4 leave such transactions behind if they are killed while
+    * one is open, and come back when its time is over (KAFKA-20734).
+    */
+  def hangingTransactions(topics: Set[String]): Task[Vector[HangingTransaction]] =
+    partitions(topics).flatMap { partitions =>
+      openTransactions(partitions).flatMap { before =>
+        if before.isEmpty then Task.pure(before)
+        else
+          for
+            known <- knownTransactions(before.iterator.map(_.producerId).toSet)
+            // One that is open before and after the coordinators answer was open then.
+            after <- openTransactions(partitions)
+          yield before.filter(one => after.contains(one) && !known(one.producerId -> one.partition))
+      }
+    }
+
+  /** Aborts a transaction in its partition. Its records there are never seen. */
+  def abort(hanging: HangingTransaction): Task[Unit] =
+    val spec = AbortTransactionSpec(
+      hanging.partition,
+      hanging.producerId,
+      hanging.producerEpoch.toShort,
+      hanging.coordinatorEpoch
+    )
+    ask(hanging.partition.toString)(client.abortTransaction(spec).all).void
+
+  private def openTransactions(partitions: Set[TopicPartition]): Task[Vector[HangingTransaction]] =
+    ask(partitions.mkString(", "))(client.describeProducers(partitions.asJava).all).map { found =>
+      for
+        (partition, states) <- found.asScala.toVector
+        producer <- states.activeProducers.asScala
+        if producer.currentTransactionStartOffset.isPresent
+      yield HangingTransaction(
+        partition,
+        producer.currentTransactionStartOffset.getAsLong,
+        producer.producerId,
+        producer.producerEpoch,
+        producer.coordinatorEpoch.orElse(0)
+      )
+    }
+
+  /** Returns the ids of the producers, with the partitions of their open transactions. */
+  private def knownTransactions(producers: Set[Long]): Task[Set[(Long, TopicPartition)]] =
+    val options = ListTransactionsOptions().filterProducerIds(producers.map(Long.box).asJava)
+    for
+      listed <- ask("transactions")(client.listTransactions(options).all)
+      ids = listed.asScala.map(_.transactionalId).asJavaCollection
+      described <- ask("transactions")(client.describeTransactions(ids).all)
+    yield for
+      transaction <- described.asScala.valuesIterator.toSet
+      partition <- transaction.topicPartitions.asScala
+    yield transaction.producerId -> partition
 
   private def commits(group: String): Task[Map[TopicPartition, OffsetAndMetadata]] =
     ask(group)(client.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata)

@@ -2,9 +2,12 @@ package weir.kafka
 
 import java.time.Instant
 import java.util.concurrent.TimeUnit.NANOSECONDS
-import org.apache.kafka.clients.producer.ProducerRecord
+import org.apache.kafka.clients.producer.{KafkaProducer as Client, ProducerRecord}
 import org.apache.kafka.common.TopicPartition
+import org.apache.kafka.common.serialization.StringSerializer
 import scala.concurrent.duration.*
+import scala.jdk.CollectionConverters.*
+import scala.util.Using
 import weir.Task
 
 /** Tests the requests for topics, offsets and groups. */
@@ -67,6 +70,41 @@ class KafkaAdminSuite extends KafkaSuite:
     assertEquals(withAdmin(_.lag(group)), Map(partition -> 10L))
     val rest = consumer.records(Set(topic), group).take(10).map(_.offset).toVector.runSync()
     assertEquals(rest, (90L until 100L).toVector)
+
+  test("an open transaction that its coordinator knows does not hang; abort ends one"):
+    val topic = TestBroker.topic(1)
+    val partition = TopicPartition(topic, 0)
+    val properties = Map[String, AnyRef](
+      "bootstrap.servers" -> TestBroker.address,
+      "transactional.id" -> TestBroker.name("open")
+    )
+    def open(admin: KafkaAdmin) =
+      val found = admin.client.describeProducers(java.util.List.of(partition))
+      for
+        producer <- found.partitionResult(partition).get.activeProducers.asScala.toVector
+        if producer.currentTransactionStartOffset.isPresent
+      yield HangingTransaction(
+        partition,
+        producer.currentTransactionStartOffset.getAsLong,
+        producer.producerId,
+        producer.producerEpoch,
+        producer.coordinatorEpoch.orElse(0)
+      )
+    Using.resource(Client(properties.asJava, StringSerializer(), StringSerializer())): producer =>
+      producer.initTransactions()
+      producer.beginTransaction()
+      producer.send(ProducerRecord(topic, "k", "v")).get(): Unit
+      withAdmin { admin =>
+        for
+          hanging <- admin.hangingTransactions(Set(topic))
+          found <- Task(open(admin))
+          _ <- Task.traverse(found)(admin.abort)
+          left <- Task(open(admin))
+        yield
+          assertEquals(hanging, Vector.empty)
+          assertEquals(found.map(_.startOffset), Vector(0L))
+          assertEquals(left, Vector.empty)
+      }
 
   test("a topic that does not exist, and a broker that is not there, are clear errors"):
     val missing = intercept[KafkaFailure](withAdmin(_.partitions(Set("no-such-topic"))))
