@@ -223,7 +223,8 @@ lazy val core = project
   )
   .settings(testkitSettings)
   .settings(
-    Test / unmanagedJars ++= (LocalProject("testkit") / Compile / exportedProductJars).value
+    Test / unmanagedJars ++= (LocalProject("testkit") / Compile / exportedProductJars).value,
+    archiveClasses := archiveOf("weir.trace.Untraced").value
   )
 
 lazy val testkit = project
@@ -526,11 +527,18 @@ lazy val kafkaBroker = project
       "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
     ),
     Test / javaOptions += s"-Dweir.broker.jar=${publishedJar.value}",
-    Test / javaOptions += {
-      val jars = (kafkaNode / Runtime / fullClasspathAsJars).value.files
-      s"-Dweir.broker.classpath=${jars.mkString(java.io.File.pathSeparator)}"
-    }
+    testBrokers
   )
+
+// What tests start brokers with. The first that ends writes the archive for the others.
+lazy val testBrokers = Test / javaOptions ++= {
+  val jars = (kafkaNode / Runtime / fullClasspathAsJars).value.files
+  val flags = archiving((kafkaNode / target).value / "test.jsa")
+  Seq(
+    s"-Dweir.broker.classpath=${jars.mkString(java.io.File.pathSeparator)}",
+    s"-Dweir.broker.flags=${flags.mkString(" ")}"
+  )
+}
 
 lazy val kafka = project
   .dependsOn(core, program % Test, kafkaBroker % Test)
@@ -548,14 +556,7 @@ lazy val kafka = project
       "org.slf4j" % "slf4j-nop" % "2.0.17" % Test
     ),
     testServer,
-    Test / javaOptions += {
-      val jars = (kafkaNode / Runtime / fullClasspathAsJars).value.files
-      s"-Dweir.broker.classpath=${jars.mkString(java.io.File.pathSeparator)}"
-    },
-    Test / javaOptions += {
-      val flags = archivingForLater((kafkaNode / target).value / "test.jsa")
-      s"-Dweir.broker.flags=${flags.mkString(" ")}"
-    }
+    testBrokers
   )
 
 // Brokers in memory.
@@ -572,7 +573,7 @@ lazy val kafkaTestkit = project
 
 lazy val stage = taskKey[Unit]("Copies the jars to where ./weir finds them")
 lazy val stageLab = taskKey[File]("Copies the jars of the measuring JVMs to where tests find them")
-lazy val archiveClasses = taskKey[Unit]("Makes the program's JVMs that tests start, start faster")
+lazy val archiveClasses = taskKey[Unit]("Has the JVMs that a module's tests start, start faster")
 lazy val stageEmbedded = taskKey[File]("Unpacks the Postgres that --db embedded starts")
 
 // All that ./weir keeps.

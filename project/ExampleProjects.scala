@@ -89,6 +89,7 @@ private final class ExampleProjects(root: File, folder: File, version: String) {
   private val environment = Seq(
     "WEIR_VERSION" -> version,
     "JAVA_HOME" -> java.getPath,
+    "MAVEN_OPTS" -> "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", // it is over before more would pay
     "PATH" -> s"${java / "bin"}$pathSeparator${sys.env.getOrElse("PATH", "")}"
   )
 

@@ -80,7 +80,7 @@ object TestJvms extends AutoPlugin {
     lazy val filesInMemory: Setting[_] = Test / javaOptions ++= MemoryFolder.options
 
     /** The first JVM with these options that ends writes the archive, which takes it a second. */
-    def archiving(file: File): Seq[String] = "-XX:+AutoCreateSharedArchive" +: archived(file)
+    def archiving(file: File): Seq[String] = "-XX:+AutoCreateSharedArchive" +: fromArchive(file)
 
     /** For the next run of the tests, which a fresh checkout of continuous integration never sees.
       */
@@ -114,8 +114,12 @@ object TestJvms extends AutoPlugin {
   private val testArchive = Def.setting((Test / target).value / "test.jsa")
 
   /** The classes of a JVM that has ended before, as they were in its memory: a third less for a
-    * start. An archive that is not there, or does not fit, is ignored without a word.
+    * start. Nothing where there is no such file, since a JVM that is told of one would do without
+    * the archive of the JDK's own classes too. An archive that does not fit is ignored without a
+    * word.
     */
-  private def archived(file: File): Seq[String] = s"-XX:SharedArchiveFile=$file" +:
+  private def archived(file: File): Seq[String] = if (file.exists) fromArchive(file) else Nil
+
+  private def fromArchive(file: File): Seq[String] = s"-XX:SharedArchiveFile=$file" +:
     Seq("cds", "cds+dynamic", "aot").map(tag => s"-Xlog:$tag=off")
 }

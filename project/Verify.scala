@@ -5,15 +5,17 @@ import scala.concurrent.duration._
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
+import org.scalafmt.sbt.ScalafmtPlugin.autoImport.{scalafmtCheckAll, scalafmtSbtCheck}
 import sbt._
 import sbt.Keys._
 import sbt.testing.{Status, TestSelector}
+import sbtversionpolicy.SbtVersionPolicyPlugin.autoImport.versionPolicyCheck
 
 /** The command `verify`, which `./weir test` runs: every check as a step, then the totals.
   *
-  * The tests of all modules are one step, since tests wait half of the time: for clocks, for
-  * servers, for other JVMs. Beside them the code of the docs is compiled, and the example runs that
-  * takes seconds.
+  * Where all is checked, this is one step, since tests wait half of the time: for clocks, for
+  * servers, for other JVMs. The longest of them begin while code is compiled. Beside the others the
+  * code of the docs is compiled, and the example runs that takes seconds.
   *
   * A failed step does not keep the others from running, so that one run shows all failures. The
   * tests that failed are listed again at the end, since a log may be cut at its front. The last
@@ -29,30 +31,37 @@ object Verify {
   private val examples = "examples"
   private val pages = if (isLong) Seq(docs) else Seq(docs, examples)
 
-  /** Chains that run side by side. In each chain the modules of the second part begin once the
-    * first has ended, and nothing else waits for anything but a free place for its JVM. The first
-    * parts have more JVMs than may run at a time: sbt chooses which of them begin. The long ones
-    * come before the short ones, so that none is alone for long in the end.
+  /** The module with the longest tests, which wait nearly all the time: they begin once they are
+    * compiled, beside what computes.
+    */
+  private val early = "kafka"
+
+  /** Chains that run side by side, once all is compiled. In each chain the modules of the second
+    * part begin once the first has ended, and nothing else waits for anything but a free place for
+    * its JVM. The first parts have more JVMs than may run at a time: sbt chooses which of them
+    * begin. The long ones come before the short ones, so that none is alone for long in the end.
     */
   private val chains = Seq(
-    "kafka" -> Seq("postgresQueue"),
     "core" -> Seq("postgres", "testkit", "cats", "fs2Interop", "interopTests"),
-    "feeds" -> Seq("lab", "bench", "benchCe2"),
+    "feeds" -> Seq("lab", "bench", "benchCe2", "postgresQueue"),
     "cli" -> (Seq("rules", "otel", "kafkaTestkit", "kafkaBroker", "console", "http", "tapir") ++
       pages ++
       Seq("sttp") ++
       Seq("micrometer", "slf4j", "csv", "json", "zstd", "cron", "program", "testLimit"))
-  ).map { case (first, later) =>
-    val about = s"How these end: ${(first +: later).mkString(", ")}"
-    (TaskKey[Seq[Result[Unit]]](s"${first}First", about), first, later)
-  }
+  )
 
-  private val chained = chains.flatMap { case (_, first, later) => first +: later }
-
-  private val allChains =
-    TaskKey[Seq[Result[Unit]]]("allChains", "How the tests of all modules end")
+  private val chained = early +: chains.flatMap { case (first, later) => first +: later }
 
   val modules: Seq[String] = chained.filter(name => name != docs && name != examples)
+
+  /** The checks that failed, each with its name. */
+  private type Failures = Seq[(String, Incomplete)]
+
+  private val computed = TaskKey[Failures]("computed", "Compiles all, and checks its format")
+  private val checked = TaskKey[Failures]("checked", "Runs each check, and returns which failed")
+
+  private val stageLab = TaskKey[File]("stageLab")
+  private val archiveClasses = TaskKey[Unit]("archiveClasses")
 
   private def check(name: String): TaskKey[Unit] = name match {
     case `docs` => LocalProject(name) / TaskKey[Unit](if (isLong) "site" else "siteLinks")
@@ -61,18 +70,61 @@ object Verify {
   }
 
   val settings: Seq[Setting[_]] = Seq(
-    Global / commands ++= Seq(verify, step, stepFailed, allTests, totals) ++
+    Global / commands ++= Seq(verify, step, stepFailed, allChecks, totals) ++
       Seq(Mutants.command, Mutants.fit, Coverage.report),
-    Global / testListeners += Counts
-  ) ++ chains.map { case (key, first, later) =>
-    Global / key := {
-      val before = check(first).result.value
-      before +: Def.sequential(check(first).result, results(later)).value
-    }
-  } :+ (Global / allChains := chains.map(chain => Global / chain._1).join.value.flatten)
+    Global / testListeners += Counts,
+    Global / computed := together(computations).value,
+    Global / checked := together(Seq(tests(early), inTurn(Global / computed, others))).value
+  )
 
-  private def results(names: Seq[String]): Def.Initialize[Task[Seq[Result[Unit]]]] =
-    names.map(check(_).result).joinWith(_.join)
+  private def others: Def.Initialize[Task[Failures]] = together(chains.map { case (first, later) =>
+    inTurn(tests(first), together(later.map(tests)))
+  })
+
+  /** The checks that compute and do not wait, and the files that long tests begin with. */
+  private def computations: Seq[Def.Initialize[Task[Failures]]] = {
+    def of[A](module: String, task: TaskKey[A]) =
+      failures(s"$module/${task.key.label}", LocalProject(module) / task)
+    Seq(
+      failures("scalafmtCheckAll", everywhere(scalafmtCheckAll)),
+      failures("scalafmtSbtCheck", everywhere(scalafmtSbtCheck)),
+      failures("Test/compile", everywhere(Test / compile)),
+      failures("versionPolicyCheck", everywhere(versionPolicyCheck)),
+      of("bench", ConfigKey("jmh") / compile),
+      of("benchCe2", ConfigKey("jmh") / compile),
+      of("cli", stageLab),
+      of("lab", stageLab),
+      of("core", archiveClasses),
+      of("cli", archiveClasses),
+      of("feeds", archiveClasses)
+    )
+  }
+
+  private def everywhere[A](task: TaskKey[A]): Def.Initialize[Task[Seq[Option[A]]]] =
+    task.?.all(ScopeFilter(inAnyProject))
+
+  private def tests(name: String): Def.Initialize[Task[Failures]] =
+    failures(if (modules.contains(name)) s"$name/test" else name, check(name))
+
+  private def failures[A](
+      name: String,
+      task: Def.Initialize[Task[A]]
+  ): Def.Initialize[Task[Failures]] = Def.task {
+    task.result.value.toEither.left.toSeq.map(name -> _)
+  }
+
+  private def together(
+      tasks: Seq[Def.Initialize[Task[Failures]]]
+  ): Def.Initialize[Task[Failures]] = Def.task(tasks.joinWith(_.join).value.flatten)
+
+  /** The second begins once the first has ended. */
+  private def inTurn(
+      first: Def.Initialize[Task[Failures]],
+      second: Def.Initialize[Task[Failures]]
+  ): Def.Initialize[Task[Failures]] = Def.taskDyn {
+    val failed = first.value
+    Def.task(failed ++ second.value)
+  }
 
   /** Tells when the tests of a module run: to be added to its listeners. */
   def clock(module: String): TestReportListener = new TestReportListener {
@@ -163,15 +215,8 @@ object Verify {
 
   private def steps(chosen: Seq[String]): Seq[String] =
     if (chosen.isEmpty)
-      Seq(
-        // Together, since each step looks anew for changes. The longest tests begin with the staged
-        // files.
-        "all scalafmtCheckAll scalafmtSbtCheck Test/compile versionPolicyCheck " +
-          "bench/Jmh/compile benchCe2/Jmh/compile cli/stageLab lab/stageLab " +
-          "cli/archiveClasses feeds/archiveClasses",
-        "mutantsFit core",
-        "allTests"
-      ) ++ (if (isLong) Seq("exampleProjects", "mutants core") else Nil)
+      Seq("mutantsFit core", "allChecks") ++
+        (if (isLong) Seq("exampleProjects", "mutants core") else Nil)
     else
       chosen.flatMap {
         case `docs` => Seq("docs/siteLinks")
@@ -206,11 +251,11 @@ object Verify {
       unfinished ++= unfinishedSuites(state, command.stripSuffix("/test"))
   }
 
-  private lazy val allTests = Command.command("allTests") { state =>
-    val (after, results) = Project.extract(state).runTask(Global / allChains, state)
-    for ((name, Inc(cause)) <- chained.zip(results)) {
+  private lazy val allChecks = Command.command("allChecks") { state =>
+    val (after, failures) = Project.extract(state).runTask(Global / checked, state)
+    for ((name, cause) <- failures) {
       Incomplete.allExceptions(cause).foreach(error => println(s"$name: $error"))
-      failed(after, if (modules.contains(name)) s"$name/test" else name)
+      failed(after, name)
     }
     after
   }

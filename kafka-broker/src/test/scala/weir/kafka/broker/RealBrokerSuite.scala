@@ -16,7 +16,10 @@ import weir.Task
 class RealBrokerSuite extends munit.FunSuite:
   override def munitTimeout: Duration = 5.minutes
 
-  private val ofBuild = BrokerSettings(classPath = sys.props.get("weir.broker.classpath"))
+  private val ofBuild = BrokerSettings(
+    jvmFlags = BrokerSettings.usualFlags ++ sys.props("weir.broker.flags").split(" "),
+    classPath = sys.props.get("weir.broker.classpath")
+  )
 
   /** Returns the numbers of partitions and of replicas of the topics. */
   private def topics(address: String): Map[String, (Int, Int)] =
@@ -65,8 +68,9 @@ class RealBrokerSuite extends munit.FunSuite:
     val before = folders
     val temporary = sys.props("java.io.tmpdir")
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
-    val command = Seq(java, s"-Djava.io.tmpdir=$temporary", "-cp", sys.props("java.class.path")) ++
-      Seq("weir.kafka.broker.BrokerUser") ++ ofBuild.classPath
+    val flags = Seq("-XX:TieredStopAtLevel=1", s"-Djava.io.tmpdir=$temporary")
+    val command = (java +: flags) ++
+      Seq("-cp", sys.props("java.class.path"), "weir.kafka.broker.BrokerUser") ++ ofBuild.classPath
     val user = ProcessBuilder(command*).start()
     try
       val pid = Source.fromInputStream(user.getInputStream).getLines().next().toLong
