@@ -42,6 +42,8 @@ object Piece:
     *   all bytes of a statement of which `text` is only a part; null if it is all
     * @param reading
     *   the settings of the session by which it was read
+    * @param extended
+    *   the form in which it is sent; null for the simple protocol
     */
   final class Statement private[postgres] (
       val text: Array[Byte],
@@ -51,7 +53,8 @@ object Piece:
       jumps: List[Jump],
       private[postgres] val answer: Answer = Answer.Dropped,
       private[postgres] val long: LongText | Null = null,
-      private[postgres] val reading: Reading = Reading.standard
+      private[postgres] val reading: Reading = Reading.standard,
+      private[postgres] val extended: Extended | Null = null
   ) extends Piece:
     private[postgres] def this(
         text: Array[Byte],
@@ -67,13 +70,25 @@ object Piece:
     def sizeBytes: Int = if long eq null then text.length else long.length
 
     private[postgres] def after(bytes: Long) =
-      Statement(text, copies, start, endOffset + bytes, jumps, answer, long, reading)
+      Statement(text, copies, start, endOffset + bytes, jumps, answer, long, reading, extended)
 
     /** Returns the same statement, sent by a command that ends at `endOffset`, in a session with
       * other settings.
       */
-    private[postgres] def sentAgain(endOffset: Long, answer: Answer, reading: Reading) =
-      Statement(text, copies, start, endOffset, jumps, answer, null, reading)
+    private[postgres] def sentAgain(
+        endOffset: Long,
+        answer: Answer,
+        reading: Reading,
+        form: Extended | Null
+    ) =
+      val hasData = copies && (form eq null)
+      Statement(text, hasData, start, endOffset, jumps, answer, null, reading, form)
+
+    /** Returns true if it is a part of a pipeline. */
+    private[postgres] def isPiped: Boolean = extended.isInstanceOf[Extended.Piped]
+
+    /** Returns true if the server runs the text, and runs it now. */
+    private[postgres] def runsText: Boolean = Extended.runsText(extended)
 
     /** Returns the same COPY, if it is one TO STDOUT. */
     private[postgres] def reversed =

@@ -9,6 +9,8 @@ import weir.Task
 import weir.postgres.protocol.{
   DriverCall,
   Exchange,
+  ExtendedCall,
+  ExtendedQuery,
   KeptRows,
   NoticeDispatcher,
   RowSink,
@@ -89,7 +91,16 @@ final class Session private (
   }
 
   /** Executes the statement, and does with its answer what it says. */
-  private[postgres] def send(statement: Piece.Statement): Task[Done] = statement.answer match
+  private[postgres] def send(statement: Piece.Statement): Task[Done] =
+    val form = statement.extended
+    if form ne null then
+      onServer {
+        forgetLastError()
+        sendExtended(statement, form)
+      }
+    else sendSimple(statement)
+
+  private def sendSimple(statement: Piece.Statement): Task[Done] = statement.answer match
     case Piece.Answer.Dropped | Piece.Answer.Shown(_, _) =>
       onServer {
         forgetLastError()
@@ -109,6 +120,25 @@ final class Session private (
         val rows = copyOut(statement.text, copyTarget.nn)
         Done(rows, s"COPY $rows")
       }
+
+  /** Sends messages of the extended protocol, and passes the answers to `call`, up to the last.
+    * Only if `exchanges`.
+    */
+  private[postgres] def converse(messages: Array[Byte], call: ExtendedCall): Task[Unit] = onServer {
+    forgetLastError()
+    simple.converse(messages, call)
+  }
+
+  private def sendExtended(statement: Piece.Statement, form: Extended): Done =
+    val sink = if statement.answer == Piece.Answer.Kept then KeptRows.Sink() else null
+    keptRows = null
+    val done = ExtendedQuery(connection, simple).execute(
+      statement,
+      form,
+      if sink eq null then rowSink else sink
+    )
+    if sink ne null then keptRows = sink.rows
+    done
 
   /** Receives the rows of the statements that are sent; null if they are dropped. */
   private[postgres] var rowSink: RowSink | Null = null

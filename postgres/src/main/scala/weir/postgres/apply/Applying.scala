@@ -26,6 +26,7 @@ private[postgres] final class Applying(
   session.whenCancelled = () => output.killPrograms()
   private val last = LastResult()
   private val savepoints = Savepoints(session)
+  private val pipeline = Pipeline(session, piping)
   private val commands =
     CommandRunner(session, delivery, options, variables, listener, connections, applying)
   private var outermost = "" // the script that reads that file, or is it
@@ -122,7 +123,8 @@ private[postgres] final class Applying(
     val end = group.indexWhere(
       {
         case statement: Piece.Statement =>
-          statement.copies || statement.answer != Piece.Answer.Dropped || !statement.isWhole
+          statement.copies || statement.answer != Piece.Answer.Dropped ||
+          !statement.isWhole || (statement.extended ne null)
         case _ => true
       },
       from
@@ -164,6 +166,7 @@ private[postgres] final class Applying(
     def output: Output = Applying.this.output
     def last: LastResult = Applying.this.last
     def savepoints: Savepoints = Applying.this.savepoints
+    def pipeline: Pipeline = Applying.this.pipeline
     def script: String = Applying.this.script
     def dropRefusedCopy()(using Task.Direct): Boolean =
       val open = copy
@@ -173,6 +176,32 @@ private[postgres] final class Applying(
       isRefused
     def deliver(statement: Piece.Statement)(using Task.Direct): Unit =
       Applying.this.deliver(statement, isRead = false)
+
+  private object piping extends Pipeline.Run:
+    def stopsOnError: Boolean = commands.stopsOnError
+
+    def begins(statement: Piece.Statement, file: String): Unit =
+      current = statement
+      currentScript = file
+
+    def done(item: Pipeline.Item)(using Task.Direct): Unit =
+      val statement = item.statement.nn
+      begins(statement, item.script)
+      output.begin()
+      if output.isPrinting then item.show(output)
+      count(statement, item.done, item.nanos)
+      delivery.piped(statement)
+      checked(statement)(output.end())
+
+    def failed(statement: Piece.Statement, file: String, body: Array[Byte]): Unit =
+      begins(statement, file)
+      checked(statement)(throw session.errorOf(body))
+
+    def aborted(statement: Piece.Statement, file: String): Unit =
+      last.skipped()
+      Applying.this.failed(Pipeline.skipped(statement, file), session.connectionLost)
+
+    def synced(): Unit = last.succeeded(Done(0, ""))
 
   private object steps extends Batch.Steps:
     def isRefused(statement: Piece.Statement): Boolean =
@@ -204,6 +233,7 @@ private[postgres] final class Applying(
     *   false if it is no piece of the script, but a row of `\gexec` or a part of a command
     */
   private def deliver(piece: Piece, isRead: Boolean = true)(using Task.Direct): Unit = piece match
+    case statement: Piece.Statement if statement.isPiped => pipe(statement)
     case statement: Piece.Statement =>
       current = statement
       currentScript = script
@@ -247,6 +277,18 @@ private[postgres] final class Applying(
       if applied ne null then
         if delivery.hasSettings then connections.follow()
         applied.complete(()).await: Unit
+
+  private def pipe(statement: Piece.Statement)(using Task.Direct): Unit =
+    piping.begins(statement, script)
+    copy = null
+    secrets.add(statement, checks.charset)
+    checks.look()
+    checks.checkReading(script, statement.reading, statement.start)
+    checked(statement) {
+      val refused = checks.refusal(script, statement)
+      if refused ne null then throw refused
+      pipeline.add(statement, script)
+    }
 
   /** Prepares what becomes of the rows of the statement. */
   private def beginOutput(statement: Piece.Statement): Unit = statement.answer match
@@ -322,6 +364,7 @@ private[postgres] final class Applying(
     listener.failed(error)
 
   private def finish(inTransaction: Boolean)(using Task.Direct): Unit =
+    if pipeline.isInUse then throw Pipeline.unended(script)
     if options.singleTransaction then
       committing = true
       session.run("COMMIT").await: Unit
@@ -339,10 +382,12 @@ private[postgres] final class Applying(
   private def undo(inTransaction: Boolean): Task[Unit] = Task.defer {
     if session.connectionLost then Task.unit
     else
-      val undone = delivery.abortCopy.andThen(Task.defer {
-        if inTransaction || session.transaction == Session.Transaction.Idle then Task.unit
-        else session.run("ROLLBACK").void
-      })
+      val undone = delivery.abortCopy
+        .andThen(pipeline.abandon)
+        .andThen(Task.defer {
+          if inTransaction || session.transaction == Session.Transaction.Idle then Task.unit
+          else session.run("ROLLBACK").void
+        })
       session.inShort(undone).recover {
         case error: ServerError if error.connectionLost => ()
       }

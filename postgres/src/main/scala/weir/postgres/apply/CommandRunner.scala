@@ -47,6 +47,13 @@ private[apply] final class CommandRunner(
       case "copyto" => copyTo(command)
       case "c" => connect(command)
       case "look" => () // the reader waits for it
+      case "startpipeline" => beginPipeline(command)
+      case "syncpipeline" => applying.pipeline.sync()
+      case "flush" => applying.pipeline.flush()
+      case "getresults" => applying.pipeline.fetch(command.arguments.head.toInt)
+      case "endpipeline" =>
+        applying.pipeline.sync()
+        applying.pipeline.fetch(command.arguments.head.toInt)
       case "`" => variables.answered.add(Shell.output(command.arguments).await)
       case "prompt" =>
         print(command.arguments.head)
@@ -157,6 +164,21 @@ private[apply] final class CommandRunner(
         hint = Some(s"$why Apply the part for each database by itself.")
       )
 
+  private def beginPipeline(command: Piece.Command): Unit =
+    if options.resume.nonEmpty then
+      throw ScriptException(
+        script,
+        Some(command.start),
+        "\\startpipeline cannot be used together with --resume",
+        hint = Some("The journal records each statement by itself. Send them without a pipeline.")
+      )
+    if !session.exchanges then
+      throw ScriptException(
+        script,
+        Some(command.start),
+        "\\startpipeline needs a connection of ScriptConnection.open"
+      )
+
   private def goOn(command: Piece.Command, goesOn: Boolean): Unit =
     val single = Option.when(options.singleTransaction)("--single-transaction")
     for other <- single.orElse(options.resume.map(_ => "--resume")) if goesOn do
@@ -174,6 +196,7 @@ private[apply] object CommandRunner:
     def output: Output
     def last: LastResult
     def savepoints: Savepoints
+    def pipeline: Pipeline
 
     /** Returns the name of the file that is read. */
     def script: String

@@ -41,6 +41,9 @@ private[postgres] trait Delivery:
 
   def statement(piece: Piece.Statement): Task[Option[Done]]
 
+  /** A statement of a pipeline has run. */
+  def piped(piece: Piece.Statement): Unit = ()
+
   /** Sends the statements that a source returns, until it returns none; `None` if this delivery
     * takes them one by one. The task **fails** with a `ServerError` about the oldest without a
     * result, and with what the source throws.

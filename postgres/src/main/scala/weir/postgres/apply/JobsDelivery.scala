@@ -35,6 +35,9 @@ private[postgres] final class JobsDelivery(lane: Lane, session: SessionWatch, co
       Some(done)
     })
 
+  override def piped(piece: Piece.Statement): Unit =
+    if elsewhere eq null then session.executed(piece)
+
   def beginCopy(piece: Piece.Statement): Task[Boolean] = plain(_.beginCopy(piece))(Task.direct {
     own = lane.transaction == Session.Transaction.Idle
     copies.begin(piece, own)

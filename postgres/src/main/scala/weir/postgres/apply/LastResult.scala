@@ -20,6 +20,12 @@ private[apply] final class LastResult:
     set("LAST_ERROR_SQLSTATE", error.sqlState)
     set("LAST_ERROR_MESSAGE", Variables.bytes(error.problem))
 
+  /** The server has skipped the statement. */
+  def skipped(): Unit =
+    result(isError = true, "", 0)
+    set("LAST_ERROR_SQLSTATE", "")
+    set("LAST_ERROR_MESSAGE", "")
+
   private def result(isError: Boolean, state: String, rows: Long): Unit =
     set("ERROR", isError.toString)
     set("SQLSTATE", state)

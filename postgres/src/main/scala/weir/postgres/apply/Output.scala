@@ -219,6 +219,9 @@ private[apply] final class Output(results: Results, print: String => Unit, chars
     if (text eq null) && !hasCopied || Tagged.exists(tag.startsWith) then tagged(tag)
     hasCopied = false
 
+  override def describedNone(): Unit =
+    guarded(put("The command has no result, or the result has no columns.\n"))
+
   private def tagged(tag: String): Unit = if !isQuiet then put(s"$tag\n")
 
   /** A COPY FROM has ended. */

@@ -2,7 +2,7 @@ package weir.postgres.journal
 
 import scala.concurrent.duration.*
 import weir.Task
-import weir.postgres.{Done, Piece, Position, Resume, ScriptException, Session}
+import weir.postgres.{Done, Extended, Piece, Position, Resume, ScriptException, Session}
 import weir.postgres.input.Checksum
 import weir.postgres.jobs.{CopyTarget, MissingParts}
 import weir.postgres.protocol.{KeptRows, SessionState, SessionWatch}
@@ -190,6 +190,11 @@ private[postgres] final class Journaled(
   private def apply(statement: Piece.Statement)(using Task.Direct): Done =
     refuseRows(statement)
     val kind = StatementKind.of(statement)
+    statement.extended match
+      case Extended.Prepared(name)
+          if name.isEmpty || StatementKind.ofText(statement) != StatementKind.Plain =>
+        throw parsed(statement)
+      case _ => ()
     kind match
       case StatementKind.Prepare => throw prepared(statement)
       case StatementKind.Joined => throw joined(statement)
@@ -369,6 +374,13 @@ private[postgres] final class Journaled(
 
   private def problem(statement: Piece.Statement, what: String, hint: String) =
     ScriptException(journal.script, Some(skipping.placeOf(statement)), what, None, Some(hint))
+
+  private def parsed(statement: Piece.Statement) = problem(
+    statement,
+    "\\parse cannot be applied with --resume if it has no name, or if its statement begins or " +
+      "ends a transaction",
+    "The journal writes its record between \\parse and \\bind_named. Send it with \\bind."
+  )
 
   private def prepared(statement: Piece.Statement) = ScriptException(
     journal.script,

@@ -25,7 +25,12 @@ private[postgres] enum StatementKind:
 private[postgres] object StatementKind:
   private val ends = Set("COMMIT", "END", "ROLLBACK", "ABORT", "BEGIN", "START", "PREPARE")
 
+  /** Returns the effect of the statement when it is sent. */
   def of(statement: Piece.Statement): StatementKind =
+    if statement.runsText then ofText(statement) else Plain
+
+  /** Returns the effect of its text, also if that does not run now. */
+  def ofText(statement: Piece.Statement): StatementKind =
     val words = Tokens.leading(statement.text, 5)
     words match
       case _ if joined(statement) => Joined

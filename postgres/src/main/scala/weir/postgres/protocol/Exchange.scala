@@ -135,7 +135,7 @@ private[postgres] object Exchange:
     String(body, 0, (body.length - 1) max 0, ISO_8859_1)
 
   /** The number behind the tag is that of the rows. */
-  private def doneOf(body: Array[Byte]): Done =
+  private[postgres] def doneOf(body: Array[Byte]): Done =
     val tag = tagOf(body)
     val last = tag.substring(tag.lastIndexOf(' ') + 1)
     Done(last.toLongOption.filter(_ => tag.contains(' ')).getOrElse(0L), tag)

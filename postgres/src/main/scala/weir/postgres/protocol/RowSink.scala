@@ -20,13 +20,15 @@ private[postgres] trait RowSink:
   /** A statement has failed, perhaps after some of its rows. */
   def failed(): Unit
 
+  /** A statement whose columns were asked for has none. */
+  def describedNone(): Unit = ()
+
 private[postgres] object RowSink:
   /** Reads a message about rows. */
-  private[protocol] def feed(sink: RowSink, kind: Byte, body: Array[Byte]): Unit = kind match
+  private[postgres] def feed(sink: RowSink, kind: Byte, body: Array[Byte]): Unit = kind match
     case 'T' =>
-      val in = ByteBuffer.wrap(body)
-      val columns = Vector.fill(in.getShort.toInt)(column(in))
-      sink.columns(columns.map(_._1), columns.map(_._2))
+      val columns = columnsOf(body)
+      sink.columns(columns.map(_.name), columns.map(_.kind))
     case 'D' =>
       val in = ByteBuffer.wrap(body)
       sink.row(Array.fill(in.getShort.toInt)(value(in)))
@@ -34,15 +36,31 @@ private[postgres] object RowSink:
     case 'd' => sink.copied(body)
     case _ => ()
 
-  /** A name, the table and the column that it is of, its type, and more about that. */
-  private def column(in: ByteBuffer): (Array[Byte], Int) =
+  /** @param kind
+    *   the number of its type
+    * @param modifier
+    *   of the type, such as its length
+    */
+  final case class Column(name: Array[Byte], kind: Int, modifier: Int)
+
+  /** Returns the columns that a RowDescription has. */
+  private[protocol] def columnsOf(body: Array[Byte]): Vector[Column] =
+    val in = ByteBuffer.wrap(body)
+    Vector.fill(in.getShort.toInt)(column(in))
+
+  /** A name, the table and the column that it is of, its type, the length and the modifier of that,
+    * and a format.
+    */
+  private def column(in: ByteBuffer): Column =
     val from = in.position
     while in.get() != 0 do ()
     val name = java.util.Arrays.copyOfRange(in.array, from, in.position - 1)
     in.position(in.position + 6): Unit
     val kind = in.getInt()
-    in.position(in.position + 8): Unit
-    (name, kind)
+    in.position(in.position + 2): Unit
+    val modifier = in.getInt()
+    in.position(in.position + 2): Unit
+    Column(name, kind, modifier)
 
   private def value(in: ByteBuffer): Array[Byte] | Null =
     val length = in.getInt()

@@ -13,6 +13,7 @@ package weir.postgres.protocol
   *     has failed.
   *   - ParameterStatus of DateStyle is kept from the driver, which closes the connection at a
   *     format that it cannot read.
+  *   - While there is an `extended` call, all answers go to it.
   *   - While `dropsRows`, neither rows nor their description are passed on: the driver would read
   *     each row into memory. `rows` gets them, if there is one.
   *
@@ -44,6 +45,12 @@ private[postgres] final class ServerMessages(notice: Array[Byte] => Unit):
 
   /** The exchange that gets the results of statements; the driver gets the end of the last one. */
   var exchange: Exchange | Null = null
+
+  /** The call of the extended protocol that gets all answers; the driver gets an end. */
+  var extended: ExtendedExchange | Null = null
+
+  /** The state of the transaction in the last ReadyForQuery. */
+  private var transaction = 'I'.toByte
 
   /** Returns true if the server has agreed to a COPY and has not sent its ReadyForQuery yet. */
   def copyIsOpen: Boolean = open
@@ -81,7 +88,7 @@ private[postgres] final class ServerMessages(notice: Array[Byte] => Unit):
       fate match
         case Fate.Pass => out.put(bytes, at, count)
         case Fate.Drop => ()
-        case Fate.Row => held.put(bytes, at, count)
+        case Fate.Row | Fate.Answer => held.put(bytes, at, count)
         case _ => if held.size < HeldBytes then held.put(bytes, at, count)
       bodyLeft -= count
       if bodyLeft == 0 then end(out)
@@ -91,23 +98,34 @@ private[postgres] final class ServerMessages(notice: Array[Byte] => Unit):
 
   private def begin(out: ByteQueue): Unit =
     bodyLeft = (Bytes.int(header, 1) - 4L) max 0L
-    fate = (header(0): @annotation.switch) match
+    fate = if extended ne null then fateOfExtended else usualFate
+    if fate == Fate.Pass then out.put(header, 0, 5)
+    if bodyLeft == 0 then end(out)
+
+  /** All but what has nothing to do with the call is an answer, however long. */
+  private def fateOfExtended: Fate = header(0) match
+    case 'N' | 'S' => Fate.Hold
+    case 'A' => Fate.Drop
+    case _ => Fate.Answer
+
+  private def usualFate: Fate =
+    (header(0): @annotation.switch) match
       case 'N' | 'S' => Fate.Hold
       case 'E' => if exchange eq null then Fate.HoldAndPass else Fate.Hold
       case 'C' => if (exchange eq null) && (wanted eq null) then Fate.Pass else Fate.Hold
-      case 'I' | 'Z' => if exchange eq null then Fate.Pass else Fate.Hold
+      case 'Z' => Fate.Hold
+      case 'I' => if exchange eq null then Fate.Pass else Fate.Hold
       case 'D' | 'T' | 'H' | 'd' | 'c' =>
         if !dropsRows then Fate.Pass else if wanted eq null then Fate.Drop else Fate.Row
       case 'A' => if dropsRows || open then Fate.Drop else Fate.Pass
       case _ => Fate.Pass
-    if fate == Fate.Pass then out.put(header, 0, 5)
-    if bodyLeft == 0 then end(out)
 
   private def end(out: ByteQueue): Unit =
     val kind = header(0)
     headerSize = 0
     val sink = wanted
-    if fate == Fate.Row then RowSink.feed(sink.nn, kind, held.takeAll())
+    if fate == Fate.Answer then answer(extended.nn, kind, held.takeAll(), out)
+    else if fate == Fate.Row then RowSink.feed(sink.nn, kind, held.takeAll())
     else if fate == Fate.Hold || fate == Fate.HoldAndPass then
       val body = held.takeAll()
       val running = exchange
@@ -118,6 +136,7 @@ private[postgres] final class ServerMessages(notice: Array[Byte] => Unit):
       else if (running ne null) && kind != 'S' then answer(running, kind, body, out)
       else if kind != 'S' || !startsWith(body, DateStyle) then
         if kind == 'E' then lastError = body
+        if kind == 'Z' then transaction = body(0)
         if (running ne null) && (startsWith(body, Encoding) || startsWith(body, Strings)) then
           running.stop()
         pass(body, out)
@@ -133,17 +152,29 @@ private[postgres] final class ServerMessages(notice: Array[Byte] => Unit):
       case 'Z' => open = false
       case _ => ()
 
+  private def answer(call: ExtendedExchange, kind: Byte, body: Array[Byte], out: ByteQueue): Unit =
+    if kind == 'E' then lastError = body
+    if kind == 'Z' then transaction = body(0)
+    if call.take(kind, body) then
+      extended = null
+      passEnd(out)
+
+  /** The driver gets the end of a statement. */
+  private def passEnd(out: ByteQueue): Unit =
+    header(0) = 'C'
+    pass(AnyTag, out)
+    header(0) = 'Z'
+    pass(Array(transaction), out)
+
   /** A message about a statement of the exchange. */
   private def answer(running: Exchange, kind: Byte, body: Array[Byte], out: ByteQueue): Unit =
     kind match
       case 'Z' =>
-        if running.ready(body(0)) then lastError = null
+        transaction = body(0)
+        if running.ready(transaction) then lastError = null
         else
           exchange = null
-          header(0) = 'C'
-          pass(AnyTag, out)
-          header(0) = 'Z'
-          pass(body, out)
+          passEnd(out)
       case 'E' =>
         lastError = body
         running.failed(body)
@@ -171,7 +202,7 @@ private[postgres] object ServerMessages:
     case Messages, Answer, Opaque
 
   private enum Fate:
-    case Pass, Drop, Hold, HoldAndPass, Row
+    case Pass, Drop, Hold, HoldAndPass, Row, Answer
 
   private def startsWith(bytes: Array[Byte], prefix: Array[Byte]): Boolean =
     bytes.length >= prefix.length &&

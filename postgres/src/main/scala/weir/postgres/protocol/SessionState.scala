@@ -110,7 +110,7 @@ private[postgres] object SessionState:
 
   /** Returns true if this statement may change what `read` returns. */
   def mayChange(statement: Piece.Statement): Boolean =
-    Tokens.parts(statement.text, statement.reading).exists(partMayChange)
+    !statement.runsText || Tokens.parts(statement.text, statement.reading).exists(partMayChange)
 
   private def partMayChange(text: Array[Byte]): Boolean =
     Tokens.leading(text, CreateWords) match

@@ -49,7 +49,7 @@ private[postgres] final class SessionWatch(lane: Lane):
       stale = true
       touched = true
       named ++= SessionState.dottedNames(statement)
-      if !statement.isWhole || Tokens.mention(
+      if !statement.isWhole || !statement.runsText || Tokens.mention(
           statement.text,
           SessionWatch.passing,
           statement.reading

@@ -119,6 +119,20 @@ private[postgres] final class SimpleQuery(
           dispatcher.isLive = false
     }
 
+  /** Sends messages of the extended protocol, and passes the answers to `call`, up to the last.
+    *
+    * Only for a watched connection.
+    */
+  def converse(messages: Array[Byte], call: ExtendedCall): Unit =
+    val socket = connection.watchedSocket.nn
+    socket.output.sendMessages(messages)
+    socket.input.messages.extended = ExtendedExchange(call, socket.output)
+    dispatcher.isLive = true
+    try send(Placeholder, Outcome(dispatcher), Flags | DropFlags)
+    finally
+      socket.input.messages.extended = null
+      dispatcher.isLive = false
+
   private def send(sql: String, outcome: Outcome, flags: Int): Unit =
     val query = executor.wrap(java.util.List.of(NativeQuery(sql, SqlCommand.BLANK)))
     executor.execute(query, null, outcome, 0, 0, flags)

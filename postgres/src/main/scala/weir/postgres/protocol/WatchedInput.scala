@@ -72,6 +72,8 @@ private[postgres] final class WatchedInput(
         locked(accept(end))
         val exchange = messages.exchange
         if exchange ne null then exchange.send()
+        val extended = messages.extended
+        if extended ne null then extended.reply()
         count = tryTake(target, offset, length)
       count
 

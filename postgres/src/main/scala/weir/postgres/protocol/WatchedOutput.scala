@@ -26,6 +26,7 @@ private[postgres] final class WatchedOutput(
   private var begun = false
   private var instead: Array[Byte] | Null = null
   private var long: LongText | Null = null
+  private var isWhole = false // `instead` is messages, and no statement
 
   /** The next message, which the driver ends by a flush, will be this statement: all of `long`, if
     * `statement` is only a part of it.
@@ -33,6 +34,17 @@ private[postgres] final class WatchedOutput(
   def sendInstead(statement: Array[Byte], long: LongText | Null = null): Unit =
     instead = statement
     this.long = long
+    isWhole = false
+
+  /** The next message, which the driver ends by a flush, will be these. */
+  def sendMessages(messages: Array[Byte]): Unit =
+    instead = messages
+    isWhole = true
+
+  /** Sends these messages. The driver is reading. */
+  def sendNow(messages: Array[Byte]): Unit =
+    put(messages, 0, messages.length)
+    raw.flush()
 
   override def write(byte: Int): Unit = write(Array(byte.toByte), 0, 1)
 
@@ -50,7 +62,9 @@ private[postgres] final class WatchedOutput(
       val all = long
       instead = null
       long = null
-      if all eq null then send(statement) else send(all)
+      if isWhole then put(statement, 0, statement.length)
+      else if all eq null then send(statement)
+      else send(all)
     raw.flush()
 
   /** Sends these statements, in as few writes as there can be. */

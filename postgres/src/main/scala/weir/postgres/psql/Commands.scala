@@ -19,7 +19,12 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
   private val displaying = DisplayCommands(options, environment)
   private val reading = FileCommands(environment, files)
   private val restriction = Restriction()
+
+  /** Says how the next statement is sent. */
+  val extended: ExtendedCommands = ExtendedCommands(variables)
+
   private var shows = Option.empty[Piece.Answer] // of the statement that `\g` sends
+  private var ends = Option.empty[Next] // of the command, if it is not that of its name
 
   /** Returns true if statements and commands are carried out here, and not in a branch of `\if`
     * that is not taken.
@@ -110,8 +115,10 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     // psql ignores what is too many, and the rest of the line after an error
     if later.exists(_.name == "fail") then left.wholeLine(): Unit else left.skip()
     val isDone = isActive && !later.exists(_.name == "fail")
-    val next = if !isDone then Next.GoOn else shows.fold(Known.next(name))(Next.Send(_))
+    val next = ends.getOrElse:
+      if !isDone then Next.GoOn else shows.fold(Known.next(name))(Next.Send(_))
     shows = None
+    ends = None
     Done(left.end(), later, next)
 
   private def argumentsOf(name: String, line: CommandLine): Arguments =
@@ -127,6 +134,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
     Arguments(line, name.length, variables, shell)
 
   private def carryOut(name: String, line: CommandLine, arguments: Arguments): List[Later] =
+    extended.check(name)
     name match
       case "restrict" | "unrestrict" =>
         restriction.change(name, arguments)
@@ -153,6 +161,10 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       case "gexec" => List(Later("gexec", Nil))
       case "c" | "connect" => connect(arguments)
       case "encoding" => encoding(name, arguments)
+      case _ if ExtendedCommands.all(name) =>
+        val (later, next) = extended.carryOut(name, arguments)
+        ends = Some(next)
+        later
       case "q" | "quit" | "r" | "reset" => Nil
       case _ if Known.settings.contains(name) => displaying.setting(name, arguments)
       case _ if Known.displays(name) => displaying.passOver(name, arguments)
@@ -248,6 +260,9 @@ private[postgres] object Commands:
       * are dealt with as `answer` says.
       */
     case Send(answer: Piece.Answer)
+
+    /** Ends the statement that has begun, without sending it: it is the last one then. */
+    case Keep
 
     /** Reads no more of the script, as if it ended here. */
     case Quit

@@ -21,25 +21,19 @@ private[postgres] object Known:
     "x" -> "expanded"
   )
 
-  private val extended = Set("bind", "bind_named", "close", "close_prepared", "endpipeline") ++
-    Set("flush", "flushrequest", "getresults", "parse", "sendpipeline", "startpipeline") ++
-    Set("syncpipeline")
-
   /** Returns what to do in place of a command that is not supported. */
   def instead(name: String): String =
-    if extended(name) then "Write SQL: PREPARE and EXECUTE, or the values in the statement."
-    else
-      name match
-        case "gdesc" => "Ask by CREATE TEMP VIEW and pg_attribute, or run it by psql."
-        case "lo_unlink" => "Write SELECT lo_unlink(OID); in its place."
-        case "lo_import" =>
-          "Write SELECT lo_from_bytea(0, …); in its place: the file is not the server's."
-        case "lo_export" => "Write \\copy (SELECT encode(lo_get(OID), 'hex')) TO FILE in its place."
-        case "watch" => "Run it by psql: it would never end."
-        case _ => "Run it by psql, or write SQL in its place."
+    name match
+      case "lo_unlink" => "Write SELECT lo_unlink(OID); in its place."
+      case "lo_import" =>
+        "Write SELECT lo_from_bytea(0, …); in its place: the file is not the server's."
+      case "lo_export" => "Write \\copy (SELECT encode(lo_get(OID), 'hex')) TO FILE in its place."
+      case "watch" => "Run it by psql: it would never end."
+      case _ => "Run it by psql, or write SQL in its place."
 
-  private val others = extended ++ Set("!", "c", "cd", "connect", "copy", "crosstabview", "e") ++
-    Set("edit", "ef", "elif", "else", "encoding", "endif", "ev", "g", "gdesc", "getenv", "gexec") ++
+  private val others = ExtendedCommands.all ++
+    Set("!", "c", "cd", "connect", "copy", "crosstabview", "e") ++
+    Set("edit", "ef", "elif", "else", "encoding", "endif", "ev", "g", "getenv", "gexec") ++
     Set("gset", "gx", "i", "if", "include", "include_relative", "ir", "lo_export", "lo_import") ++
     Set("lo_unlink", "o", "out", "p", "password", "print", "prompt", "q", "quit", "r", "reset") ++
     Set("setenv", "w", "watch", "write", "echo", "qecho", "restrict", "set", "unrestrict") ++
@@ -56,11 +50,12 @@ private[postgres] object Known:
 
   private val asking = Set("gset", "gexec")
 
-  private val takingAll = Set("echo", "elif", "if", "qecho", "set", "warn")
+  private val takingAll =
+    Set("bind", "bind_named", "echo", "elif", "if", "qecho", "set", "warn")
   private val takingTwo = Set("getenv", "prompt", "pset", "setenv")
   private val takingNone =
-    Set("a", "conninfo", "copyright", "errverbose", "gdesc", "gexec", "H", "html", "p", "print") ++
-      Set("q", "quit", "r", "reset")
+    Set("a", "conninfo", "copyright", "errverbose", "gexec", "H", "html", "p", "print") ++
+      Set("q", "quit", "r", "reset") ++ ExtendedCommands.withoutArguments
 
   /** Returns the number of arguments that the command reads, at most. */
   def mostArguments(name: String): Int =

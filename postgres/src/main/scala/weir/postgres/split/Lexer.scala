@@ -3,7 +3,7 @@ package weir.postgres.split
 import java.nio.charset.StandardCharsets.ISO_8859_1
 import scala.annotation.switch
 import weir.postgres.psql.{CommandProblem, Commands, Wanted}
-import weir.postgres.{Piece, Position}
+import weir.postgres.{Extended, Piece, Position}
 
 /** Reads statements as psql does: decides by the tokens of `TokenScanner` where each begins and
   * ends, and which parts of the script it leaves out.
@@ -29,6 +29,7 @@ private[split] final class Lexer(
   private var isCommandEnded = false
   private var restOfLine: Run | Null = null
   private var isQuit = false
+  private var isKept = false // the statement that a command has ended is not sent
   private var sending = Option.empty[Piece.Answer] // of the statement that a command has ended
   private var passed = 0 // bytes of a branch of `\if` that is not taken
   private var values = List.empty[Value] // of variables, the one that is read first
@@ -91,6 +92,9 @@ private[split] final class Lexer(
   /** Returns true if the script ends with the command. */
   def quits: Boolean = isQuit
 
+  /** Returns true if the command has ended a statement that is not sent. */
+  def keeps: Boolean = isKept
+
   /** Returns what is done with the rows of the statement that the command sends; none if it sends
     * none.
     */
@@ -123,15 +127,38 @@ private[split] final class Lexer(
         "COPY … FROM STDIN in the value of a variable",
         Some("Write its semicolon in the script, on the line before the data.")
       )
+    val form = commands.extended.take()
+    val hasData = classifier.isCopy && Extended.runsText(form)
+    if hasData && (form ne null) then errors.extendedCopy(text.start)
     if !isEnded && sending.nonEmpty then endPart(at)
-    val statement = text.statement(at, firstAt, settings.now, classifier.isCopy, endOffset, answer)
+    val statement = text.statement(at, firstAt, settings.now, hasData, endOffset, answer, form)
     errors.checkMemory(statement, isJoined)
     text.release()
     commands.variables.answered.forget()
     // A part joined by `\;` ends no doubt of one before it.
-    val isInDoubt = changes.reverse.map(settings.executed).exists(identity)
+    val isInDoubt =
+      if statement.isPiped then false
+      else if statement.runsText then changes.reverse.map(settings.executed).exists(identity)
+      else form.isInstanceOf[Extended.Named]
     if commands.areApplied && (isInDoubt || settings.mayFallBack && commands.goesOn) then
       command.lookAfter(statement)
+    statement
+
+  /** Returns the statement of a command that needs no text of the script, or finds none. Called
+    * where a statement could have ended.
+    */
+  def takeTextless(endOffset: Long, answer: Piece.Answer): Piece.Statement =
+    text.abandon()
+    val form = commands.extended.take().nn
+    val statement = command.textless(form, endOffset, answer)
+    if commands.areApplied && form.isInstanceOf[Extended.Named] then command.lookAfter(statement)
+    statement
+
+  /** Returns the statement that a command has ended without sending it. */
+  def takeUnsent(endOffset: Long): Piece.Statement =
+    val statement =
+      text.statement(run.index, firstAt, settings.now, classifier.isCopy, endOffset)
+    text.release()
     statement
 
   def skip(): Unit = text.abandon()
@@ -185,7 +212,7 @@ private[split] final class Lexer(
     if i == end then i
     else
       ByteClass.of(bytes(i)) match
-        case ByteClass.Semicolon => i + 1
+        case ByteClass.Semicolon if !commands.extended.isSet => i + 1
         case ByteClass.Backslash => beginCommand(i)
         case _ =>
           begin(i)
@@ -354,13 +381,14 @@ private[split] final class Lexer(
 
   private def endedCommand(next: Commands.Next, at: Int, isInRun: Boolean): Int =
     isQuit = next == Commands.Next.Quit
+    isKept = next == Commands.Next.Keep
     sending = next match
       case Commands.Next.Send(answer) => Some(answer)
       case _ => None
     if next == Commands.Next.Reset then text.abandon()
     reading =
       if !commands.isActive then Inactive
-      else if text.isBegun && sending.isEmpty then InStatement
+      else if text.isBegun && sending.isEmpty && !isKept then InStatement
       else Between
     if reading == Inactive then
       passed = 0

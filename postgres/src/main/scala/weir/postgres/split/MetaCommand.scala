@@ -1,7 +1,7 @@
 package weir.postgres.split
 
 import java.nio.charset.StandardCharsets.ISO_8859_1
-import weir.postgres.{Piece, Position}
+import weir.postgres.{Extended, Piece, Position}
 import weir.postgres.psql.{CommandLine, CommandProblem, Commands}
 
 /** A backslash outside of quotes with the rest of its line: a command of psql, and what follows it.
@@ -56,6 +56,14 @@ private[split] final class MetaCommand(
   /** Returns the number of bytes of the line that follow the command. */
   def bytesLeft: Int = left
 
+  /** Returns the statement of the command that has run last, without a text of the script. */
+  def textless(form: Extended, endOffset: Long, answer: Piece.Answer): Piece.Statement =
+    val shown = form match
+      case Extended.Named(name, _) => s"\\bind_named $name"
+      case Extended.Closed(name) => s"\\close_prepared $name"
+      case _ => ""
+    MetaCommand.statement(shown, start, endOffset, settings.now, answer = answer, form = form)
+
   /** At the end of the script: fails if an `\if` block is open. */
   def finish(): Unit = blocks.headOption.foreach(
     errors.fail(_, "\\if without \\endif", Some("Is the script cut off?"))
@@ -108,14 +116,19 @@ private[postgres] object MetaCommand:
       start: Position,
       endOffset: Long,
       reading: Reading,
-      copies: Boolean = false
+      copies: Boolean = false,
+      answer: Piece.Answer = Piece.Answer.Dropped,
+      form: Extended | Null = null
   ): Piece.Statement =
     val jump = Piece.Jump(0, start, stays = true)
+    val text = sql.getBytes(ISO_8859_1)
     Piece.Statement(
-      sql.getBytes(ISO_8859_1),
+      text,
       copies,
       start,
       endOffset,
       List(jump),
-      reading = reading
+      answer,
+      reading = reading,
+      extended = form
     )

@@ -24,6 +24,12 @@ private[split] final class ScriptErrors(script: String, limits: ScriptLimits):
   def fail(at: Position, problem: CommandProblem): Nothing =
     fail(at, String(problem.problem.getBytes(ISO_8859_1), UTF_8), Some(problem.hint))
 
+  def extendedCopy(at: Position): Nothing = fail(
+    at,
+    "COPY … FROM STDIN with \\bind, or in a pipeline",
+    Some("It has no parameters, and psql sends none in a pipeline. Take the command away.")
+  )
+
   def noCopy(at: Position): Nothing = fail(
     at,
     "end-of-copy marker outside COPY data",

@@ -1,7 +1,8 @@
 package weir.postgres.split
 
+import java.nio.charset.StandardCharsets.ISO_8859_1
 import weir.postgres.psql.Commands
-import weir.postgres.{Piece, Position, PsqlOptions, ScriptLimits}
+import weir.postgres.{Extended, Piece, Position, PsqlOptions, ScriptLimits}
 
 /** Splits a script, block by block, into statements and the data of its copies.
   *
@@ -99,7 +100,9 @@ final class Splitter private[postgres] (
           if piece eq null then
             if lexer.read(current) then piece = ended()
             else if aside ne null then aside = null
-            else if isFinished && lexer.finishCommand() then takeRestOfLine()
+            else if isFinished && lexer.finishCommand() then
+              takeRestOfLine()
+              if lexer.isCommand then piece = afterCommand()
             else
               goesOn = false
               if isFinished && lexer.finish() then piece = statement()
@@ -118,7 +121,15 @@ final class Splitter private[postgres] (
             if !file.isSpent then () // the marker ended, or was none
             else if isFinished then piece = lastData()
             else goesOn = false
-    piece
+    shown(piece)
+
+  /** A statement that the server would not run is a command, if nobody sends it as it is meant. */
+  private def shown(piece: Piece | Null): Piece | Null = piece match
+    case statement: Piece.Statement if !commands.areApplied && !statement.runsText =>
+      val text = String(statement.text, ISO_8859_1)
+      val name = Extended.commandOf(statement.extended.nn)
+      Piece.Command(name, List(text), statement.start, statement.endOffset)
+    case _ => piece
 
   private def current: Run =
     val run = aside
@@ -142,11 +153,18 @@ final class Splitter private[postgres] (
       if lexer.finish() then statement() else null
     else
       takeRestOfLine()
-      lexer.sends.fold(null)(sent)
+      afterCommand()
+
+  /** Returns the statement that the command sends, if it sends one. */
+  private def afterCommand(): Piece.Statement | Null =
+    if lexer.keeps && lexer.hasText then
+      if lexer.isStatement then remember(lexer.takeUnsent(usedUp)) else lexer.skip()
+    lexer.sends.fold(null)(sent)
 
   /** Returns the statement that a command sends: the one that it has ended, or the last one. */
   private def sent(answer: Piece.Answer): Piece.Statement | Null =
     if lexer.hasText && lexer.isStatement then taken(answer)
+    else if isTextless then lexer.takeTextless(usedUp, answer)
     else if lexer.hasText then
       lexer.skip()
       null
@@ -162,7 +180,9 @@ final class Splitter private[postgres] (
       else sentAgain(again, answer)
 
   private def sentAgain(last: Piece.Statement, answer: Piece.Answer): Piece.Statement =
-    val piece = last.sentAgain(usedUp, answer, settings.now)
+    val form = commands.extended.take()
+    val piece = last.sentAgain(usedUp, answer, settings.now, form)
+    if last.copies && (form ne null) && piece.runsText then errors.extendedCopy(piece.start)
     if piece.copies then beginCopy(piece.start)
     piece
 
@@ -175,18 +195,25 @@ final class Splitter private[postgres] (
       isAhead = false
 
   private def statement(): Piece | Null =
-    if !lexer.isStatement then
+    if lexer.isStatement then taken(Piece.Answer.Dropped)
+    else if commands.extended.isSet then lexer.takeTextless(usedUp, Piece.Answer.Dropped)
+    else
       lexer.skip()
       null
-    else taken(Piece.Answer.Dropped)
+
+  /** Returns true if a command that sends a statement needs no text for it, or finds none. */
+  private def isTextless: Boolean = commands.extended.isSet &&
+    (commands.extended.needsNoText || (last eq null))
 
   private def taken(answer: Piece.Answer): Piece.Statement =
     val piece = lexer.take(usedUp, answer)
-    last =
-      if piece.isWhole && piece.sizeBytes <= MostAgainBytes then piece
-      else Piece.Statement(Array.emptyByteArray, false, piece.start, piece.endOffset)
+    remember(piece)
     if piece.copies then beginCopy(piece.start)
     piece
+
+  private def remember(piece: Piece.Statement): Unit = last =
+    if piece.isWhole && piece.sizeBytes <= MostAgainBytes then piece
+    else Piece.Statement(Array.emptyByteArray, false, piece.start, piece.endOffset)
 
   private def usedUp: Long =
     val run = aside

@@ -1,7 +1,7 @@
 package weir.postgres.split
 
 import java.io.IOException
-import weir.postgres.{LongText, Piece, Position}
+import weir.postgres.{Extended, LongText, Piece, Position}
 
 /** The bytes of the statement that is being read. Most statements are in one block, and are copied
   * once. The others are gathered: a statement that continues in the next block, or one with parts
@@ -114,14 +114,15 @@ private[split] final class StatementText(errors: ScriptErrors, memoryBytes: Int)
       reading: Reading,
       copies: Boolean,
       endOffset: Long,
-      answer: Piece.Answer = Piece.Answer.Dropped
+      answer: Piece.Answer = Piece.Answer.Dropped,
+      form: Extended | Null = null
   ): Piece.Statement =
     if length(at) > memoryBytes then pause(at)
     val long = file
     val text =
       if long eq null then between(0, length(at))
       else long.read(head, long.length.min(head + StatementText.HeadBytes))
-    Piece.Statement(text, copies, start, endOffset, jumps.reverse, answer, long, reading)
+    Piece.Statement(text, copies, start, endOffset, jumps.reverse, answer, long, reading, form)
 
   /** Forgets the statement that `statement` has returned. */
   def release(): Unit =

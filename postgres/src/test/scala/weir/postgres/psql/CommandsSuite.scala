@@ -105,9 +105,15 @@ class CommandsSuite extends ServerSuite:
     assertEquals(told.told.toList, List("7\n"))
 
   for (script, error) <- List(
-      "\\gdesc" -> "the command \\gdesc of psql is not supported",
-      "\\bind 1" -> "the command \\bind of psql is not supported",
-      "\\startpipeline" -> "the command \\startpipeline of psql is not supported",
+      "\\close a" -> "\\close is no command of psql",
+      "\\parse" -> "\\parse: missing required argument",
+      "\\bind_named" -> "\\bind_named: missing required argument",
+      "\\close_prepared" -> "\\close_prepared: missing required argument",
+      "\\sendpipeline" -> "\\sendpipeline not allowed outside of pipeline mode",
+      "\\syncpipeline" -> "\\syncpipeline not allowed outside of pipeline mode",
+      "\\endpipeline" -> "\\endpipeline not allowed outside of pipeline mode",
+      "\\getresults" -> "No pending results to get",
+      "\\getresults -1" -> "\\getresults: invalid number of requested results",
       "\\lo_import f" -> "the command \\lo_import of psql is not supported",
       "\\prompt" -> "\\prompt: missing required argument",
       "\\g |f" -> "| runs a program, which is refused here",

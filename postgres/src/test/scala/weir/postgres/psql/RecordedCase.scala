@@ -41,6 +41,12 @@ object RecordedCase:
   /** The files of cases that print rows. */
   val printing: Vector[String] = Vector("display")
 
+  /** The files of cases with commands that psql 15 does not have; they print rows, too. */
+  val latest: Vector[String] = Vector("extended", "pipeline")
+
+  /** Returns true if psql has sent the statement by itself, to show what `\gdesc` shows. */
+  def describes(sql: String): Boolean = sql.contains("pg_catalog.format_type(")
+
   /** A database to which cases connect. */
   val otherDatabase = "other_db"
 

@@ -233,11 +233,18 @@ class SplitCasesSuite extends WeirSuite:
   )
   fails(
     "36: a command",
-    "SELECT 1;\n\\gdesc t",
-    "2:1: the command \\gdesc of psql is not supported"
+    "SELECT 1;\n\\watch 1",
+    "2:1: the command \\watch of psql is not supported"
   )
   fails("36: no command", "SELECT \\xy y\n1", "1:8: \\xy is no command of psql")
   splits("36: a command within a statement", "SELECT \\x y\n1;2", "SELECT \n1", "2")
+  splits(
+    "36: what the server would not run is no statement",
+    "SELECT 1 \\gdesc\nSELECT 2 \\parse a\n\\bind_named a 1 \\g\nSELECT $1 \\bind 3 \\g\n" +
+      "\\close_prepared a\nSELECT 4;",
+    "SELECT $1 ",
+    "SELECT 4"
+  )
   splits("36: what follows a command", "\\x \\\\ SELECT 1;\\t\\\\2;\n3", "SELECT 1", "2", "3")
   splits("36: what follows the last one", "1;\\x \\t\\\\ 2", "1", "2\n")
   copies("36: a COPY after a command", "\\x\\\\ COPY t FROM stdin; 2;\n1\n\\.\n3")(
