@@ -52,7 +52,7 @@ private final class Chaos(
     cluster.readAll(resultTopic).map((key, value) => (key, value.toInt))
 
   def run(time: FiniteDuration): Unit =
-    await("the group is complete")(cluster.membersOf(group) == members)
+    await("the group is complete")(isComplete)
     val end = time.fromNow
     while end.hasTimeLeft() do
       disturb()
@@ -88,7 +88,7 @@ private final class Chaos(
         cluster.grow(topic, partitions + 1)
         partitions += 1
       case _ =>
-        await("the group is complete")(cluster.membersOf(group) == members)
+        await("the group is complete")(isComplete)
         Thread.sleep(calm.toMillis)
         tell(s"member $member of an undisturbed group is killed", membersHit = 1)
         calmKills :+= kill(member)
@@ -117,7 +117,7 @@ private final class Chaos(
     Thread.sleep(away.toMillis)
     val ofOthers = workers.done.map(_.value).toSet -- sleeper.done.map(_.value)
     sleeper.wake()
-    await("the sleeper is a member again")(cluster.membersOf(group) == members)
+    await("the sleeper is a member again")(isComplete)
     val late = sleeper.done.drop(before).map(_.value).count(ofOthers)
     tell(s"it did $late records that others had done", membersHit = 0)
     if what == "keyed" && late > WorkerProgram.parallelism then
@@ -137,6 +137,9 @@ private final class Chaos(
     if problem != null then throw AssertionError("the writer has failed", problem)
     for member <- 0 until members if !current(member).isAlive do
       throw AssertionError(s"member $member has ended: ${workers.failures}")
+
+  private def isComplete: Boolean =
+    cluster.membersOf(group).contains(current.map(_.clientId).toVector.sorted)
 
   private def await(event: String)(condition: => Boolean): Unit =
     val deadline = 4.minutes.fromNow

@@ -25,8 +25,12 @@ import weir.kafka.broker.KafkaBroker
   * @param members
   *   the number of members of groups. Each has a listener of its own at each broker, and a proxy in
   *   front of it, so that it can be cut off alone.
+  * @param loadBytes
+  *   the number of bytes after which a broker that loads groups sees that it does not lead them any
+  *   more. With Kafka's own 5 MB it may see it too late, and break the groups: see
+  *   `DeadMemberProgram`
   */
-final class ChaosCluster(size: Int, members: Int) extends AutoCloseable:
+final class ChaosCluster(size: Int, members: Int, loadBytes: Int = 32768) extends AutoCloseable:
   import ChaosCluster.*
 
   private val folder = Files.createTempDirectory("weir-kafka-chaos-")
@@ -67,9 +71,14 @@ final class ChaosCluster(size: Int, members: Int) extends AutoCloseable:
     offsets.asScala.collect { case (at, offset) if at.topic == topic => offset.offset }.sum
   }.toOption
 
-  def membersOf(group: String): Int = Try {
-    admin.describeConsumerGroups(java.util.List.of(group)).all.get.get(group).members.size
-  }.getOrElse(0)
+  /** Returns the client ids of the members; none if the brokers do not say. */
+  def membersOf(group: String): Option[Vector[String]] = Try {
+    val described = admin.describeConsumerGroups(java.util.List.of(group)).all.get.get(group)
+    described.members.asScala.iterator.map(_.clientId).toVector.sorted
+  }.toOption
+
+  /** Shuts one broker after the other down, in order, and starts it again. */
+  def restart(): Unit = nodes.foreach(_.restart())
 
   /** Describes what a group is stuck at: its members, offsets and the open transactions. */
   def state(group: String, topic: String): String =
@@ -177,6 +186,12 @@ final class ChaosCluster(size: Int, members: Int) extends AutoCloseable:
       running.close()
       broker = null
 
+    def restart(): Unit =
+      val running = broker.nn
+      running.close()
+      if running.waitForExit(1.minute) then broker = null else kill()
+      start()
+
     def signal(name: String): Unit =
       ProcessBuilder("kill", s"-$name", broker.nn.pid.toString).start().waitFor(): Unit
 
@@ -204,6 +219,7 @@ final class ChaosCluster(size: Int, members: Int) extends AutoCloseable:
       "advertised.listeners" -> nodes(index).advertised,
       "listener.security.protocol.map" -> names.map(name => s"$name:PLAINTEXT").mkString(","),
       "offsets.topic.replication.factor" -> size.toString,
+      "offsets.load.buffer.size" -> loadBytes.toString,
       "transaction.state.log.replication.factor" -> size.toString,
       "transaction.state.log.min.isr" -> enough,
       "min.insync.replicas" -> enough

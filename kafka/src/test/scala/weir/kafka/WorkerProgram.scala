@@ -14,7 +14,7 @@ import weir.Task
   *
   * Its arguments: what to do (`keyed`, `exactly-once`, `shared`, or `usual`: with the settings that
   * a program has by default, and long values that it does not write), brokers, protocol, group,
-  * topic, the topic for results or `-`, a file.
+  * topic, the topic for results or `-`, a file, the client id.
   */
 object WorkerProgram:
   val parallelism = 8
@@ -38,8 +38,10 @@ object WorkerProgram:
 
   def main(arguments: Array[String]): Unit =
     weir.program.Attached.attach()
-    val Array(what, brokers, protocol, group, topic, results, file) = arguments: @unchecked
-    val reading = settings(brokers, GroupProtocol.valueOf(protocol))
+    val Array(what, brokers, protocol, group, topic, results, file, clientId) =
+      arguments: @unchecked
+    val common = settings(brokers, GroupProtocol.valueOf(protocol))
+    val reading = common.copy(properties = common.properties + ("client.id" -> clientId))
     val writing = ProducerSettings(
       brokers,
       () => StringSerializer(),

@@ -17,7 +17,8 @@ final class Workers(
   private var started = Vector.empty[Workers.Worker]
 
   def start(brokers: String = brokers): Workers.Worker =
-    val file = folder.resolve(s"${started.size}.log")
+    val number = started.size
+    val file = folder.resolve(s"$number.log")
     Files.createFile(file): Unit
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
     val quickStart = sys.props.get("weir.child").toSeq.flatMap(_.split(" "))
@@ -31,11 +32,12 @@ final class Workers(
       group,
       topic,
       results,
-      file.toString
+      file.toString,
+      Workers.clientId(number)
     )
-    val errors = folder.resolve(s"${started.size}.err").toFile
+    val errors = folder.resolve(s"$number.err").toFile
     val process = ProcessBuilder(command*).redirectError(errors).start()
-    val worker = Workers.Worker(process, started.size, file)
+    val worker = Workers.Worker(process, number, file)
     started :+= worker
     worker
 
@@ -56,6 +58,8 @@ final class Workers(
     Files.deleteIfExists(folder): Unit
 
 object Workers:
+  private def clientId(number: Int) = s"worker-$number"
+
   /** @param worker
     *   the number of the worker that has done it, in the order of their starts
     */
@@ -63,6 +67,9 @@ object Workers:
 
   final class Worker(process: Process, val number: Int, file: Path):
     def isAlive: Boolean = process.isAlive
+
+    /** The client id by which the brokers list it. */
+    def clientId: String = Workers.clientId(number)
 
     def done: Vector[Done] =
       Files.readAllLines(file).asScala.toVector.map(_.split(' ')).collect {
