@@ -3,6 +3,7 @@ package weir.program
 import java.io.{BufferedOutputStream, IOException, OutputStream, PrintStream, PrintWriter}
 import java.nio.ByteBuffer
 import java.nio.channels.Pipe
+import java.nio.charset.StandardCharsets.{US_ASCII, UTF_8}
 
 /** The standard output and the standard error of the program. All that it prints goes through them.
   *
@@ -25,8 +26,12 @@ final class Output(stdout: OutputStream, stderr: OutputStream):
     if code == 0 && (results.isIncomplete || errors.isIncomplete) then 1 else code
 
 object Output:
+  /** The charset is the system's; where that is ASCII, as in the locale C, it is UTF-8, since ASCII
+    * would replace all other characters.
+    */
   private def printing(stream: OutputStream, like: PrintStream): PrintStream =
-    PrintStream(BufferedOutputStream(stream, 8192), true, like.charset)
+    val charset = if like.charset == US_ASCII then UTF_8 else like.charset
+    PrintStream(BufferedOutputStream(stream, 8192), true, charset)
 
   /** The system's message for a pipe without a reader, which may be in the user's language. */
   private lazy val brokenPipe: String =

@@ -42,6 +42,20 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
     assert(clue(errors(folder)).startsWith(expected.replace("1 statement", "2 statements")))
     assertEquals(query(url, "SELECT a FROM t"), Vector("7"))
 
+  folder.test("in the locale C rows are printed in UTF-8"): folder =>
+    val out = folder.resolve("out.txt")
+    val child = ChildJvm.weir(
+      folder.resolve("log.txt"),
+      Nil,
+      Redirect.PIPE,
+      Seq("sql", "-q", "--output", "csv", "--db", newDatabase()) :+
+        write(folder, "a.sql", "\\echo ä\nSELECT 'ö' AS ü;\n").toString,
+      Map("LC_ALL" -> "C"),
+      Redirect.to(out.toFile)
+    )
+    assertEquals(child.exitCode(), 0)
+    assertEquals(Files.readString(out), "ä\nü\nö\n")
+
   folder.test("an error on standard input, packed or not, shows its line as one in a file does"):
     folder =>
       val rows = "1\n" * 100_000
