@@ -19,7 +19,7 @@ private[apply] object Shell:
     */
   def run(command: List[String], print: String => Unit): Task[Unit] =
     Command
-      .runAs(builder(command))
+      .runAs(inheriting(ShellProgram.builder(command)))
       .use: running =>
         running.output
           .through(Text.utf8Decode)
@@ -36,7 +36,7 @@ private[apply] object Shell:
     */
   def output(command: List[String]): Task[Either[CommandProblem, String]] =
     Command
-      .runAs(builder(command))
+      .runAs(inheriting(ShellProgram.readToEnd(command)))
       .use: running =>
         running.output
           .fold(StringBuilder()): (text, bytes) =>
@@ -70,5 +70,5 @@ private[apply] object Shell:
     "Write its output to a file, and read that with \\i or \\copy."
   )
 
-  private def builder(command: List[String]): ProcessBuilder =
-    ShellProgram.builder(command).redirectInput(ProcessBuilder.Redirect.INHERIT)
+  private def inheriting(program: ProcessBuilder): ProcessBuilder =
+    program.redirectInput(ProcessBuilder.Redirect.INHERIT)

@@ -43,7 +43,7 @@ private[input] final class ProgramInput(shell: List[String]) extends WaitingInpu
 
   private def start(): Unit =
     val started =
-      ShellProgram.builder(shell).redirectInput(ProcessBuilder.Redirect.INHERIT).start()
+      ShellProgram.readToEnd(shell).redirectInput(ProcessBuilder.Redirect.INHERIT).start()
     process = started
     reader = Thread
       .ofPlatform()
@@ -53,8 +53,8 @@ private[input] final class ProgramInput(shell: List[String]) extends WaitingInpu
 
   /** Reads up to the end, which comes once no process holds the other end.
     *
-    * The JDK closes the output as soon as the shell has ended, though a process that it has started
-    * may go on to write. It takes the stream's monitor for that, so this thread keeps it.
+    * The JDK reads what is left when the process has ended, and takes the stream's monitor for
+    * that. So this thread keeps it.
     */
   private def readAll(output: InputStream): Unit = output.synchronized:
     try blocks.put(Block.End(readBlocks(output)))

@@ -1,7 +1,7 @@
 package weir.postgres.psql
 
 import java.nio.file.Path
-import java.util.concurrent.TimeUnit
+import java.util.concurrent.{CompletableFuture, TimeUnit, TimeoutException}
 import scala.jdk.CollectionConverters.IteratorHasAsScala
 
 /** The programs that a script has the shell run. */
@@ -36,9 +36,21 @@ private[postgres] object ShellProgram:
     *   the text for the shell, the folder in which it runs, and changes of its environment, each
     *   `NAME=VALUE`, or `NAME` alone to remove one
     */
-  def builder(command: List[String]): ProcessBuilder =
-    val text :: folder :: changes = command: @unchecked
-    val made = ProcessBuilder("/bin/sh", "-c", text)
+  def builder(command: List[String]): ProcessBuilder = builder(command, "-c", command.head)
+
+  /** Returns the program, as `builder` does. It ends once nothing holds its output, such as a
+    * process that the program has started: the JDK closes the output of a process that has ended.
+    */
+  def readToEnd(command: List[String]): ProcessBuilder =
+    builder(command, "-c", ToEnd, "sh", command.head)
+
+  /** Runs `$1`, and `cat` to the end of its output; ends with the exit code of `$1`. */
+  private val ToEnd = "exec 4>&1; code=$({ { /bin/sh -c \"$1\" 3>&- 4>&-; echo $? >&3; } | " +
+    "cat >&4; } 3>&1); exit $code"
+
+  private def builder(command: List[String], arguments: String*): ProcessBuilder =
+    val _ :: folder :: changes = command: @unchecked
+    val made = ProcessBuilder(("/bin/sh" +: arguments)*)
       .directory(Path.of(folder).toAbsolutePath.toFile)
       .redirectError(ProcessBuilder.Redirect.INHERIT)
     for change <- changes do
@@ -48,12 +60,11 @@ private[postgres] object ShellProgram:
     made
 
   /** Ends the program, and the processes that it has started: asks them, and forces those that go
-    * on after three seconds. **Waits** for the program alone.
+    * on after three seconds. **Waits** until then, or until all have ended.
     */
   def kill(process: Process): Unit =
-    val own = process.toHandle
-    val others = process.descendants.iterator.asScala.toList
-    for one <- own :: others do one.destroy(): Unit
-    if !process.waitFor(GraceSeconds, TimeUnit.SECONDS) then own.destroyForcibly(): Unit
-    for one <- others do one.destroyForcibly(): Unit
+    val all = process.toHandle :: process.descendants.iterator.asScala.toList
+    for one <- all do one.destroy(): Unit
+    try CompletableFuture.allOf(all.map(_.onExit)*).get(GraceSeconds, TimeUnit.SECONDS): Unit
+    catch case _: TimeoutException => for one <- all do one.destroyForcibly(): Unit
     process.waitFor(): Unit
