@@ -44,6 +44,8 @@ object Piece:
     *   the settings of the session by which it was read
     * @param extended
     *   the form in which it is sent; null for the simple protocol
+    * @param hasSemicolon
+    *   a semicolon ends it, which the text does not have
     */
   final class Statement private[postgres] (
       val text: Array[Byte],
@@ -54,7 +56,8 @@ object Piece:
       private[postgres] val answer: Answer = Answer.Dropped,
       private[postgres] val long: LongText | Null = null,
       private[postgres] val reading: Reading = Reading.standard,
-      private[postgres] val extended: Extended | Null = null
+      private[postgres] val extended: Extended | Null = null,
+      private[postgres] val hasSemicolon: Boolean = false
   ) extends Piece:
     private[postgres] def this(
         text: Array[Byte],
@@ -70,7 +73,18 @@ object Piece:
     def sizeBytes: Int = if long eq null then text.length else long.length
 
     private[postgres] def after(bytes: Long) =
-      Statement(text, copies, start, endOffset + bytes, jumps, answer, long, reading, extended)
+      Statement(
+        text,
+        copies,
+        start,
+        endOffset + bytes,
+        jumps,
+        answer,
+        long,
+        reading,
+        extended,
+        hasSemicolon
+      )
 
     /** Returns the same statement, sent by a command that ends at `endOffset`, in a session with
       * other settings.
@@ -82,7 +96,18 @@ object Piece:
         form: Extended | Null
     ) =
       val hasData = copies && (form eq null)
-      Statement(text, hasData, start, endOffset, jumps, answer, null, reading, form)
+      Statement(
+        text,
+        hasData,
+        start,
+        endOffset,
+        jumps,
+        answer,
+        null,
+        reading,
+        form,
+        hasSemicolon
+      )
 
     /** Returns true if it is a part of a pipeline. */
     private[postgres] def isPiped: Boolean = extended.isInstanceOf[Extended.Piped]

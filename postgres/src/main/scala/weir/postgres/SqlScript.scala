@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import java.util.concurrent.atomic.AtomicReference
 import weir.{Stream, Task}
 import weir.postgres.input.{Checksum, Recent, ScriptInput, ScriptSource}
-import weir.postgres.psql.Commands
+import weir.postgres.psql.{Commands, Folder}
 import weir.postgres.split.{FollowedSettings, Reading}
 
 /** A script of any size, in the form that `psql -f` takes: plain, or compressed by gzip or
@@ -128,7 +128,13 @@ object SqlScript:
   /** Returns the script in a file. */
   def file(path: Path, limits: ScriptLimits = ScriptLimits.default): SqlScript =
     val size = Option.when(Files.isRegularFile(path))(Files.size(path))
-    new SqlScript(path.toString, size, limits, size.nonEmpty, () => FileInputStream(path.toFile))
+    new SqlScript(
+      Folder.nameOf(path),
+      size,
+      limits,
+      size.nonEmpty,
+      () => FileInputStream(path.toFile)
+    )
 
   /** Returns the script in the stream that `open` returns, which is closed after use. It is opened
     * again for each run of `pieces`, which **fails** if `open` returns the stream of the run

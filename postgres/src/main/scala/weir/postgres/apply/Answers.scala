@@ -6,9 +6,10 @@ import weir.postgres.psql.{CommandProblem, Variables}
 import weir.postgres.split.Tokens
 
 /** Carries out `\gset` and `\gexec` with the rows of the statement before them. */
-private[apply] final class Answers(session: Session, variables: Variables):
+private[apply] final class Answers(session: Session, variables: Variables, last: LastResult):
 
-  /** Sets a variable for each column of the row, and returns psql's warnings.
+  /** Sets a variable for each column of the row, and returns psql's warnings. Those that psql sets
+    * itself behind each statement keep what it has set.
     *
     * **Fails** with a `CommandProblem` if there is not one row, or a column has no name for a
     * variable.
@@ -29,9 +30,14 @@ private[apply] final class Answers(session: Session, variables: Variables):
             val told = Variables.text(prefix + name)
             List(s"attempt to \\gset into specially treated variable \"$told\" ignored\n")
           else
-            if value eq null then variables.remove(prefix + name): Unit
-            else variables.set(prefix + name, value): Unit
+            assign(prefix + name, value)
             Nil
+
+  private def assign(name: String, value: String | Null): Unit =
+    if LastResult.isOfErrors(name) then last.set(name, Option(value))
+    else if Variables.isOfRun(name) then ()
+    else if value eq null then variables.remove(name)
+    else variables.set(name, value): Unit
 
   /** Returns the statements that the values of the rows are, row by row. Each is read by the
     * settings that those before it have left.

@@ -27,6 +27,7 @@ private[postgres] final class Applying(
   private val last = LastResult()
   private val savepoints = Savepoints(session)
   private val pipeline = Pipeline(session, piping)
+  private val echo = Echo(listener)
   private val commands =
     CommandRunner(session, delivery, options, variables, listener, connections, applying)
   private var outermost = "" // the script that reads that file, or is it
@@ -35,6 +36,7 @@ private[postgres] final class Applying(
   @volatile private var currentScript = "" // the file of that statement
   private var copy: Copy | Null = null
   private var committing = false
+  private var isRepeated = false // an earlier run has applied the last statement
   private val secrets = KnownSecrets()
   private val checks = StatementChecks(session, options)
 
@@ -109,7 +111,7 @@ private[postgres] final class Applying(
     counts.addBytes(used)
 
   private def deliverAll(group: Vector[Piece])(using Task.Direct): Unit =
-    val exchange = if savepoints.isOn then None else delivery.exchanging
+    val exchange = if savepoints.isOn || echo.isOfQueries then None else delivery.exchanging
     var at = 0
     while at < group.size do
       val until = if exchange.isEmpty then at else endOfStatements(group, at)
@@ -167,7 +169,9 @@ private[postgres] final class Applying(
     def last: LastResult = Applying.this.last
     def savepoints: Savepoints = Applying.this.savepoints
     def pipeline: Pipeline = Applying.this.pipeline
+    def echo: Echo = Applying.this.echo
     def script: String = Applying.this.script
+    def isRepeated: Boolean = Applying.this.isRepeated
     def dropRefusedCopy()(using Task.Direct): Boolean =
       val open = copy
       if (open ne null) && !open.refused then checked(open.statement)(delivery.askCopy.await)
@@ -242,11 +246,13 @@ private[postgres] final class Applying(
       copy = if statement.copies then Copy(statement, script, begun) else null
       var isNew = false
       checked(statement) { isNew = delivery.begins(statement).await }
+      isRepeated = !isNew
       checks.look()
       if isNew && isRead then checks.checkReading(script, statement.reading, statement.start)
       checked(statement) {
         val refused = if isNew then checks.refusal(script, statement) else null
         if refused ne null then throw refused
+        if isNew then echo.before(script, statement)
         savepoints.begin()
         if statement.copies then copy.nn.isSent = delivery.beginCopy(statement).await
         else
@@ -346,10 +352,10 @@ private[postgres] final class Applying(
         last.failed(error)
         val line = if copy eq null then 0L else copy.nn.firstDataLine
         val file = if error.copyRow.nonEmpty && line > 0 then script else currentScript
-        failed(
-          Placing.place(file, statement, line, session.encoding, secrets.known, error),
-          error.connectionLost
-        )
+        val known = secrets.known
+        val placed = Placing.place(file, statement, line, session.encoding, known, error)
+        try failed(placed, error.connectionLost)
+        finally echo.failed(currentScript, statement, known)
       case error: ScriptException =>
         failed(error, session.connectionLost)
       case problem: CommandProblem =>

@@ -16,9 +16,9 @@ private[apply] final class CommandRunner(
     connections: Reconnecting,
     applying: CommandRunner.Run
 ):
-  import applying.{last, output, savepoints, script}
+  import applying.{echo, last, output, savepoints, script}
 
-  private val answers = Answers(session, variables)
+  private val answers = Answers(session, variables, last)
 
   /** True if the first error ends the run. */
   var stopsOnError: Boolean = options.onError == OnError.Stop
@@ -42,7 +42,9 @@ private[apply] final class CommandRunner(
         warnings.foreach(listener.printed(script, _, isForErrors = true))
       case "gexec" =>
         val ofRows = last.variables
-        for statement <- answers.statements(command) do applying.deliver(statement)
+        for statement <- answers.statements(command) do
+          echo.generated(script, statement)
+          applying.deliver(statement)
         if !last.isError then last.variables = ofRows
       case "copyto" => copyTo(command)
       case "c" => connect(command)
@@ -73,6 +75,11 @@ private[apply] final class CommandRunner(
       case "fail" if !delivery.isSkipping(command.start) =>
         val List(problem, hint) = command.arguments: @unchecked
         throw CommandProblem(Variables.bytes(problem), hint)
+      case "ended" if !delivery.isSkipping(command.start) =>
+        val List(problem, hint) = command.arguments: @unchecked
+        if !applying.isRepeated then throw CommandProblem(Variables.bytes(problem), hint)
+        val told = s"$problem; its data was applied by an earlier run\n"
+        listener.printed(script, told, isForErrors = true)
       case _ => if !delivery.isSkipping(command.start) then run(command)
 
   /** Goes on over another connection. Each error ends the run: psql has no connection after it, and
@@ -109,6 +116,7 @@ private[apply] final class CommandRunner(
     case ("set", List("ON_ERROR_STOP", value)) => goOn(command, value == "off")
     case ("set", List("ON_ERROR_ROLLBACK", value)) => savepoints.isOn = value == "on"
     case ("set", List("QUIET", value)) => output.quiet(value)
+    case ("set", List("ECHO", value)) => echo.value = value
     case ("result", name :: value) => last.set(name, value.headOption)
     case ("pset", name :: value) => output.set(name, value.headOption)
     case ("i" | "copy", _) => () // the reader goes on with the file
@@ -197,6 +205,10 @@ private[apply] object CommandRunner:
     def last: LastResult
     def savepoints: Savepoints
     def pipeline: Pipeline
+    def echo: Echo
+
+    /** Returns true if an earlier run has applied the last statement. */
+    def isRepeated: Boolean
 
     /** Returns the name of the file that is read. */
     def script: String

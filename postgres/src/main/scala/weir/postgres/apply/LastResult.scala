@@ -43,3 +43,7 @@ private[apply] final class LastResult:
   def isError: Boolean = variables.get("ERROR").contains("true")
 
   private def success = "00000"
+
+private[apply] object LastResult:
+  /** Returns true if only an error sets the variable anew. */
+  def isOfErrors(name: String): Boolean = name.startsWith("LAST_ERROR_")

@@ -18,7 +18,7 @@ private[apply] final class StatementChecks(session: Session, options: ApplyOptio
   def charset: Charset = encoding.charset
 
   /** Returns true if `checkReading` would fail. */
-  def isReadOtherwise(statement: Piece.Statement): Boolean = statement.reading != reading
+  def isReadOtherwise(statement: Piece.Statement): Boolean = !statement.reading.endsAs(reading)
 
   /** Looks at the settings that decide how statements are read. */
   def look(): Unit =

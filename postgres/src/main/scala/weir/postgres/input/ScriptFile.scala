@@ -94,6 +94,15 @@ private[input] final class ScriptFile(
       all.append(block.nn.bytes, (summed - blockAt).toInt, (offset - summed).toInt)
       summed = offset
 
+  /** Returns the bytes of a block that were not used up, the first of which is at `blockAt` then.
+    */
+  private def leftOf(last: Block): Block =
+    val used = splitter.usedBytes
+    addToSum(used)
+    val from = (used - blockAt).toInt
+    blockAt = used
+    Block(Arrays.copyOfRange(last.bytes, from, last.length), last.length - from)
+
   private def read()(using Task.Direct): Unit =
     val input = orComplain(opened())
     val last = block
@@ -102,10 +111,7 @@ private[input] final class ScriptFile(
       isRead = true
       splitter.finish()
     else
-      if last ne null then
-        addToSum(blockAt + last.length)
-        blockAt += last.length
-      block = next
+      block = if last eq null then next else leftOf(last).followedBy(next)
       recent.foreach(_.append(next.bytes, next.length))
       splitter.feed(next.bytes, next.length)
 
@@ -197,4 +203,10 @@ private[input] final class ScriptFile(
       catch case _: IOException => () // it was only read
 
 private[input] object ScriptFile:
-  private final class Block(val bytes: Array[Byte], val length: Int)
+  private final class Block(val bytes: Array[Byte], val length: Int):
+    def followedBy(next: Block): Block =
+      if length == 0 then next
+      else
+        val joined = Arrays.copyOf(bytes, length + next.length)
+        System.arraycopy(next.bytes, 0, joined, length, next.length)
+        Block(joined, joined.length)

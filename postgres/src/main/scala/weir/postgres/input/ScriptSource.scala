@@ -205,9 +205,9 @@ private[postgres] final class ScriptSource(
     for program <- running do
       val code = Task.onPlatformThread(program.exitCode()).await
       if code != 0 then
-        val command = Piece.Command("fail", Nil, ended.at, ended.endOffset)
         val problem = s"${program.name}: ${ShellProgram.ended(code)}"
-        fails(command, problem, "The data that it has printed was sent.")
+        val told = List(problem, "The data that it has printed was sent.")
+        ready += Piece.Command("ended", told, ended.at, ended.endOffset)
     running = None
     files = files.tail
     if ended.isScript then commands.endFile()

@@ -34,6 +34,9 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
   /** Returns true if the script goes on after an error of a statement. */
   def goesOn: Boolean = !Special.isOn(variables.get("ON_ERROR_STOP"))
 
+  /** Returns true if each line is printed before it is read: psql's `ECHO` of all. */
+  def echoesLines: Boolean = assigning.echoesLines
+
   /** Returns the number of `\if` blocks that are open in the file that is read. */
   def depth: Int = files.conditionals.depth
 
@@ -149,7 +152,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       case "cd" => reading.changeFolder(arguments)
       case "!" => reading.shell(arguments)
       case _ if name.equalsIgnoreCase("copy") => reading.copy(line, arguments)
-      case "echo" | "qecho" | "warn" => displaying.echo(name, arguments)
+      case "echo" | "qecho" | "warn" => displaying.echo(name, line, arguments)
       case "o" | "out" => displaying.redirect(arguments)
       case "g" | "gx" =>
         shows = displaying.answer(name, arguments)

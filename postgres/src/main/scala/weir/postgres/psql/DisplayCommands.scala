@@ -5,11 +5,11 @@ import weir.postgres.psql.Commands.Later
 
 /** The commands that print, and those that say where and how rows are printed. */
 private[psql] final class DisplayCommands(options: PsqlOptions, environment: Environment):
-  def echo(name: String, arguments: Arguments): List[Later] =
+  def echo(name: String, line: CommandLine, arguments: Arguments): List[Later] =
     val words = arguments.rest()
     val isOpen = words.headOption.contains(Arguments.Argument("-n", Arguments.NoQuote))
     val text = words.drop(if isOpen then 1 else 0).map(_.text).mkString(" ")
-    List(Later(name, List(Variables.text(if isOpen then text else s"$text\n"))))
+    List(Later(name, List(line.shown(if isOpen then text else s"$text\n"))))
 
   def setting(name: String, arguments: Arguments): List[Later] =
     def text(argument: Arguments.Argument | Null) =

@@ -16,7 +16,7 @@ private[psql] final class FileCommands(environment: Environment, files: OpenFile
       val (path, of) = (Variables.text(file.text), files.name)
       val found =
         if isRelative && of.nonEmpty then folder.sibling(of.get, path) else folder.file(path)
-      List(Later("i", List(found.normalize.toString)))
+      List(Later("i", List(Folder.nameOf(found.normalize))))
 
   def changeFolder(arguments: Arguments): List[Later] =
     val name = arguments.next()
@@ -31,7 +31,7 @@ private[psql] final class FileCommands(environment: Environment, files: OpenFile
       val isSame = copy.kind == "standard" && copy.reads && files.isStandardInput
       val kind = if isSame then "script" else copy.kind
       val target = kind match
-        case "file" => List(folder.file(Variables.text(copy.name)).normalize.toString)
+        case "file" => List(Folder.nameOf(folder.file(Variables.text(copy.name)).normalize))
         case "program" => environment.shell("\\copy", copy.name)
         case "standard" => List(standardInput)
         case _ => List("")

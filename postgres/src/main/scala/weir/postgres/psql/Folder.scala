@@ -36,6 +36,11 @@ private[psql] final class Folder(first: Path):
 private[postgres] object Folder:
   private def home = sys.env.getOrElse("HOME", sys.props("user.home"))
 
+  /** Returns the name of a file, which is never that of the standard input. */
+  def nameOf(file: Path): String =
+    val name = file.toString
+    if name == Commands.standardInput then s"./$name" else name
+
   /** Returns the reason why a file cannot be read, in the words of C; null if it can. */
   def problem(file: Path): String | Null =
     if !Files.exists(file) then "No such file or directory"

@@ -1,5 +1,6 @@
 package weir.postgres.psql
 
+import java.util.Locale
 import weir.postgres.PsqlOptions
 import weir.postgres.psql.Commands.Later
 
@@ -9,6 +10,9 @@ private[psql] final class VariableCommands(
     environment: Environment,
     files: OpenFiles
 ):
+  /** True if `ECHO` is `all`. */
+  var echoesLines: Boolean = false
+
   /** Returns the effects of the variables that the options set. */
   def begin(options: PsqlOptions): List[Later] =
     options.variables.toList.flatMap: (name, value) =>
@@ -70,6 +74,10 @@ private[psql] final class VariableCommands(
   /** Returns the changes of the run that the new value of a variable makes. */
   private def applied(name: String, value: String | Null): List[Later] =
     name match
+      case "ECHO" =>
+        val of = Option(value).fold("none")(_.toLowerCase(Locale.ROOT))
+        echoesLines = of == "all"
+        List(Later("set", List(name, of)))
       case "ON_ERROR_STOP" | "QUIET" =>
         List(Later("set", List(name, if Special.isOn(value) then "on" else "off")))
       case "ON_ERROR_ROLLBACK" =>

@@ -85,8 +85,7 @@ private[postgres] final class FollowedSettings(
     if !to.isLocal || (afterRollback ne null) then
       to.name match
         case "client_encoding" | "names" =>
-          val characters = to.value.fold(initial.characters)(Characters.hidden)
-          change(to.isLocal)(_.copy(characters = characters))
+          change(to.isLocal)(_.in(to.value.getOrElse(initial.encoding)))
         case "standard_conforming_strings" =>
           for isOn <- to.value.fold(Option(initial.standardStrings))(boolean) do
             change(to.isLocal)(_.copy(standardStrings = isOn))

@@ -86,6 +86,10 @@ private[split] final class Lexer(
   /** Returns true if the statement that has ended is more than comments. */
   def isStatement: Boolean = hasToken
 
+  /** Returns true if a string, a quoted name or a block comment is open. */
+  def isInQuote: Boolean =
+    (reading == InStatement || reading == Inactive) && (scanner.unended ne null)
+
   /** Returns true if a command has ended, and no statement. */
   def isCommand: Boolean = isCommandEnded
 
@@ -131,7 +135,8 @@ private[split] final class Lexer(
     val hasData = classifier.isCopy && Extended.runsText(form)
     if hasData && (form ne null) then errors.extendedCopy(text.start)
     if !isEnded && sending.nonEmpty then endPart(at)
-    val statement = text.statement(at, firstAt, settings.now, hasData, endOffset, answer, form)
+    val now = settings.now
+    val statement = text.statement(at, firstAt, now, hasData, endOffset, answer, form, isEnded)
     errors.checkMemory(statement, isJoined)
     text.release()
     commands.variables.answered.forget()

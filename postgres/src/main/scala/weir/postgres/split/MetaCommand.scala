@@ -35,7 +35,7 @@ private[split] final class MetaCommand(
   def run(): Commands.Next =
     val text = String(line, 0, length, ISO_8859_1)
     val reading = settings.now
-    val read = CommandLine(text, reading.maskedText, reading.standardStrings)
+    val read = CommandLine(text, reading.maskedText, reading.standardStrings, reading.text)
     val isPassedOver = commands.areApplied && commands.goesOn
     if Commands.nameOf(read) == "." && !isPassedOver then errors.noCopy(start)
     try

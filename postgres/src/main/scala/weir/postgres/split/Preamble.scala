@@ -42,7 +42,7 @@ private[split] final class Preamble(errors: ScriptErrors):
     run
 
   /** The script begins with a byte-order mark. */
-  def hasMark: Boolean = begins("\u00ef\u00bb\u00bf")
+  private def hasMark: Boolean = begins("\u00ef\u00bb\u00bf")
 
   private def begins(mark: String): Boolean =
     mark.length <= length && mark.indices.forall(i => bytes(i) == mark.charAt(i).toByte)

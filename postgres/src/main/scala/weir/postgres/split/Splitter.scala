@@ -30,17 +30,17 @@ final class Splitter private[postgres] (
   private val copy = CopyScan()
   private val restOfLine = RestOfLine(errors)
 
-  private val file = Run(Position.start)
+  private val fed = FedBytes() // that `file` does not have yet
+  private var file = Run(Position.start)
   private var characters = settings.now.characters
   private var mask = settings.now.mask // of the file
-  private var aside: Run | Null =
-    null // read before `file`: the first bytes, or the rest of a line
-  private var isAhead = true // `aside` comes before all that has been read
+  private var aside: Run | Null = null // the rest of a line, which is read before `file`
   private var reading = First
   private var copyStart = Position.start
   private var isFinished = false
   private var isData = false // of a COPY, and nothing more
   private var last: Piece.Statement | Null = null // without its text, if that is long
+  private var echo: Piece | Null = null // of the line that `file` got last
   private var quitAt = -1L // the offset after `\q`; -1 if there was none
 
   /** Splits a script in which the commands of psql have their usual effect. */
@@ -52,7 +52,7 @@ final class Splitter private[postgres] (
     */
   def feed(block: Array[Byte], length: Int): Unit =
     require(file.isSpent, "Splitter.feed: there is a block still. Call next until it returns null.")
-    file.follow(block, 0, length, mask)
+    fed.add(block, 0, length)
 
   /** The encoding of what comes next has changed. */
   private def maskAnew(): Unit =
@@ -66,7 +66,8 @@ final class Splitter private[postgres] (
   def position: Position = file.position(file.end)
 
   /** Returns the number of bytes that have been used up. */
-  private[postgres] def usedBytes: Long = if quitAt >= 0 then quitAt else file.offset(file.index)
+  private[postgres] def usedBytes: Long =
+    if quitAt >= 0 then quitAt else if reading == First then 0 else usedUp
 
   /** Returns true if the script has ended before the end of its bytes. */
   private[postgres] def isOver: Boolean = reading == Over
@@ -90,6 +91,7 @@ final class Splitter private[postgres] (
     var piece: Piece | Null = null
     var goesOn = true
     while (piece eq null) && goesOn do
+      if reading != Statements && file.isSpent then fed.pass(file, mask): Unit
       reading match
         case First => goesOn = first()
         case Statements =>
@@ -98,8 +100,12 @@ final class Splitter private[postgres] (
             case statement: Piece.Statement if statement.copies => beginCopy(statement.start)
             case _ => ()
           if piece eq null then
+            if commands.echoesLines && fed.takeBack(file) then mask = settings.now.mask
             if lexer.read(current) then piece = ended()
             else if aside ne null then aside = null
+            else if readOn() then
+              piece = echo
+              echo = null
             else if isFinished && lexer.finishCommand() then
               takeRestOfLine()
               if lexer.isCommand then piece = afterCommand()
@@ -135,14 +141,35 @@ final class Splitter private[postgres] (
     val run = aside
     if run eq null then file else run
 
+  /** Takes the first bytes, and begins anew with them once they are known to be a script's. */
   private def first(): Boolean =
     val complete = preamble.take(file)
     if complete || isFinished then
-      aside = preamble.end()
-      aside.nn.maskAnew(settings.now.mask)
-      if preamble.hasMark then file.uncountMark()
+      val begun = preamble.end()
+      fed.add(begun.raw, begun.index, begun.end)
+      fed.add(file.raw, file.index, file.end)
+      begun.end = begun.index
+      file = begun
+      mask = settings.now.mask
       reading = Statements
     complete || isFinished
+
+  /** Passes more of what was fed to the lexer. Returns false if there is no more. */
+  private def readOn(): Boolean =
+    if !commands.echoesLines then fed.pass(file, mask)
+    else
+      val line = fed.passLine(file, mask, isFinished)
+      if line ne null then echo = echoOf(line)
+      line ne null
+
+  /** Returns what psql prints before it reads a line; null if it passes over the line. */
+  private def echoOf(line: Array[Byte]): Piece | Null =
+    val isEnded = line.last == '\n'
+    if isEnded && line.length == 1 && !lexer.isInQuote then null
+    else
+      val text = settings.now.text(line)
+      val shown = if isEnded || !isFinished then text else s"$text\n"
+      Piece.Command("echo", List(shown), file.position(file.index), usedUp)
 
   private def ended(): Piece | Null =
     if !lexer.isCommand then statement()
@@ -192,7 +219,6 @@ final class Splitter private[postgres] (
     if rest ne null then
       rest.maskAnew(settings.now.mask)
       aside = rest
-      isAhead = false
 
   private def statement(): Piece | Null =
     if lexer.isStatement then taken(Piece.Answer.Dropped)
@@ -215,16 +241,14 @@ final class Splitter private[postgres] (
     if piece.isWhole && piece.sizeBytes <= MostAgainBytes then piece
     else Piece.Statement(Array.emptyByteArray, false, piece.start, piece.endOffset)
 
-  private def usedUp: Long =
-    val run = aside
-    if (run ne null) && isAhead then run.offset(run.index) else file.offset(file.index)
+  private def usedUp: Long = file.offset(file.index)
 
   /** The rest of a COPY's line is read after its data. If the COPY is within such a rest, its rest
     * is the remaining part of it.
     */
   private def beginCopy(start: Position): Unit =
     copyStart = start
-    if (aside ne null) && !isAhead then beginData()
+    if aside ne null then beginData()
     else
       restOfLine.begin(file)
       reading = Rest
@@ -235,7 +259,6 @@ final class Splitter private[postgres] (
       val run = restOfLine.end()
       if run ne null then run.maskAnew(settings.now.mask)
       aside = run
-      isAhead = false
       beginData()
     complete || isFinished
 

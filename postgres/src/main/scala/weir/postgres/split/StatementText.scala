@@ -115,14 +115,27 @@ private[split] final class StatementText(errors: ScriptErrors, memoryBytes: Int)
       copies: Boolean,
       endOffset: Long,
       answer: Piece.Answer = Piece.Answer.Dropped,
-      form: Extended | Null = null
+      form: Extended | Null = null,
+      hasSemicolon: Boolean = false
   ): Piece.Statement =
     if length(at) > memoryBytes then pause(at)
     val long = file
     val text =
       if long eq null then between(0, length(at))
       else long.read(head, long.length.min(head + StatementText.HeadBytes))
-    Piece.Statement(text, copies, start, endOffset, jumps.reverse, answer, long, reading, form)
+    val places = jumps.reverse
+    Piece.Statement(
+      text,
+      copies,
+      start,
+      endOffset,
+      places,
+      answer,
+      long,
+      reading,
+      form,
+      hasSemicolon
+    )
 
   /** Forgets the statement that `statement` has returned. */
   def release(): Unit =

@@ -1,6 +1,7 @@
 package weir.postgres.journal
 
 import weir.postgres.*
+import weir.postgres.input.ScriptSource
 
 class JournalSuite extends ResumeSuite:
   private val text =
@@ -152,6 +153,17 @@ class JournalSuite extends ResumeSuite:
       apply(database, text): Unit
       assertEquals(numbers(database), all, s"$statements")
       assertEquals(journal(database)("pieces"), "8")
+
+  test("a script whose lines are echoed goes on after any of its statements"):
+    val begin = "\\set ECHO all\nCREATE TABLE t (a int);\n"
+    val line = "INSERT INTO t VALUES (1); INSERT INTO t VALUES (2); INSERT INTO t VALUES (3);\n"
+    // The first block ends in that line, behind a statement.
+    val padding = "-" * (ScriptSource.BlockBytes - begin.length - 31) + "\n"
+    for statements <- 1 to 3 do
+      val database = server.newDatabase()
+      dies(database, begin + padding + line, statements)
+      apply(database, begin + padding + line): Unit
+      assertEquals(numbers(database), "123", s"$statements")
 
   test("a script that fails goes on at the statement that failed, once that is mended"):
     val database = server.newDatabase()

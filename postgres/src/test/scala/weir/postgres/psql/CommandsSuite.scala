@@ -24,9 +24,13 @@ class CommandsSuite extends ServerSuite:
   /** One for all tests that leave nothing in it. */
   private lazy val url = server.unix(server.newDatabase())
 
-  private def apply(text: String, options: ApplyOptions = ApplyOptions()): List[String] =
+  private def apply(
+      text: String,
+      options: ApplyOptions = ApplyOptions(),
+      charset: String = "UTF-8"
+  ): List[String] =
     val told = Told()
-    val script = SqlScript.fromInputStream("s.sql")(ByteArrayInputStream(text.getBytes("UTF-8")))
+    val script = SqlScript.fromInputStream("s.sql")(ByteArrayInputStream(text.getBytes(charset)))
     val end = ScriptConnection.open(url).use(script.applyTo(_, options, told)).attempt.runSync()
     told.told.toList ++ end.left.toOption.map(_.getMessage)
 
@@ -56,6 +60,29 @@ class CommandsSuite extends ServerSuite:
     assertEquals(apply(s"$failing\n\\echo a\n"), List(s"s.sql:1:1: $failed"))
     val unset = s"\\unset ON_ERROR_STOP\n$failing\n\\echo a\n"
     assertEquals(apply(unset), List(s"s.sql:2:1: $failed", "a\n"))
+
+  test("ECHO of errors shows each statement that fails, without secrets"):
+    val script = "\\set ECHO errors\n\\set ON_ERROR_STOP off\nSELECT\n\n 1/0;\nSELECT 2;\n" +
+      "ALTER ROLE nix PASSWORD 'geheim';\n\\set ON_ERROR_STOP on\nSELECT 3/0;\n"
+    val expected = List(
+      "s.sql:3:1: ERROR: division by zero",
+      "warn s.sql:3:1: STATEMENT:  SELECT\n 1/0;\n",
+      "SELECT 2",
+      "s.sql:7:1: ERROR: role \"nix\" does not exist",
+      "warn s.sql:7:1: STATEMENT:  ALTER ROLE nix PASSWORD '***';\n",
+      "warn s.sql:9:1: STATEMENT:  SELECT 3/0;\n",
+      "s.sql:9:1: ERROR: division by zero"
+    )
+    assertEquals(apply(script), expected)
+
+  test("\\echo and ECHO print text in the encoding of the session"):
+    for (encoding, charset) <- List("SJIS" -> "windows-31j", "LATIN1" -> "ISO-8859-1") do
+      val text = if encoding == "SJIS" then "表ソ" else "é"
+      val script = s"\\set ECHO all\n\\echo '$text'\n\\set x $text\n\\echo :x\n"
+      val told = apply(s"SET client_encoding = '$encoding';\n$script", charset = charset)
+      val echo = s"\\echo '$text'\n"
+      val lines = List(echo, s"$text\n", s"\\set x $text\n", "\\echo :x\n", s"$text\n")
+      assertEquals(told.drop(1), lines)
 
   test("ON_ERROR_STOP on ends the run although the options go on after errors"):
     val goesOn = ApplyOptions(onError = OnError.Continue)

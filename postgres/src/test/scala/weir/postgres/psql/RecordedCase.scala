@@ -33,10 +33,11 @@ final case class RecordedCase(
 
 object RecordedCase:
   /** The files, of which each holds cases of one kind. */
-  val files: Vector[String] = Vector("arguments", "variables", "sql", "if", "include", "copy")
+  val files: Vector[String] =
+    Vector("arguments", "variables", "sql", "if", "include", "copy", "echo")
 
   /** The files of cases that depend on what a server answers. */
-  val answered: Vector[String] = Vector("answers", "connect", "shell")
+  val answered: Vector[String] = Vector("answers", "connect", "shell", "queries")
 
   /** The files of cases that print rows. */
   val printing: Vector[String] = Vector("display")

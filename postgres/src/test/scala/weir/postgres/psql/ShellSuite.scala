@@ -118,6 +118,22 @@ class ShellSuite extends ServerSuite:
     val message = end.left.map(_.getMessage).left.getOrElse("")
     assert(message.contains("cannot be used together with --resume"), s"$end")
 
+  folder.test("a run that goes on passes over the end of a program whose data it has"): folder =>
+    val own = server.unix(server.newDatabase())
+    val resume = options(folder, allowsShell = true).copy(resume = Some(Resume(_ => "s")))
+    val text = "CREATE TABLE t (a int);\n\\copy t from program 'echo 1; exit 3'\n" +
+      "INSERT INTO t VALUES (2);\n\\copy t from program 'echo 3; exit 4'\n" +
+      "INSERT INTO t VALUES (4);\n"
+    def run() = ScriptConnection
+      .open(own)
+      .use(script(text).applyTo(_, resume, ApplyListener.none))
+      .attempt
+      .runSync()
+      .left
+      .map(_.getMessage)
+    for code <- List(3, 4) do assert(clue(run()).left.exists(_.contains(s"exit code $code")))
+    assertEquals(run().map(_.statements), Right(1L))
+
   private def errorOf(text: String, options: ApplyOptions): String =
     applied(text, options).attempt.runSync().left.map(_.getMessage).left.getOrElse("")
 
