@@ -268,9 +268,10 @@ private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends J
 
   /** As `outcome`, for a caller that handles a failure: the failure is then not reported any more.
     */
-  final private[fiber] def handledOutcome: Outcome[Any] | Null = ending match
+  private def handledOutcome: Outcome[Any] | Null = ending match // read once: it may end now
+    case outcome: Outcome[?] => outcome
     case unhandled: Unhandled => unhandled.handled()
-    case _ => outcome
+    case _ => null
 
   /** Called once, by the owner, as its last act. */
   final private[fiber] def end(outcome: Outcome[Any]): Unit = outcome match
@@ -295,14 +296,19 @@ private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends J
       case _ => ()
 
   /** Registers a joiner, which `make` makes, possibly more than once. Returns the outcome if the
-    * fiber has ended, or else the joiner, which the end of the fiber completes.
+    * fiber has ended, or else the joiner, which the end of the fiber completes. If `handles` is
+    * true, a failure that is returned is not reported any more.
     */
-  final private[weir] def register(make: (WaitList, AnyRef) => WaitList.Entry): AnyRef =
+  final private[weir] def register(
+      make: (WaitList, AnyRef) => WaitList.Entry,
+      handles: Boolean = true
+  ): AnyRef =
     var result: AnyRef | Null = null
     while result eq null do
       ending match
         case outcome: Outcome[?] => result = outcome
-        case unhandled: Unhandled => result = unhandled.handled()
+        case unhandled: Unhandled =>
+          result = if handles then unhandled.handled() else unhandled.outcome
         case joiners: Joiners =>
           val entry = make(joiners.list, joiners)
           result = joiners.synchronized {
@@ -338,11 +344,11 @@ private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends J
 
   private def joining(handles: Boolean): Task[Outcome[Any]] = new Suspend[Outcome[Any]]:
     def begin(fiber: TaskFiber): Any =
-      val ended = if handles then handledOutcome else outcome
-      if ended ne null then
-        passTrace(ended, fiber)
-        ended
-      else register((list, lock) => WaitList.Entry(fiber, list, lock))
+      register((list, lock) => WaitList.Entry(fiber, list, lock), handles) match
+        case ended: Outcome[?] =>
+          passTrace(ended, fiber)
+          ended
+        case joiner => joiner
 
   final def cancel: Task[Unit] =
     val request = new Suspend[Boolean]:

@@ -1,5 +1,6 @@
 package weir.fiber
 
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
@@ -81,6 +82,44 @@ class UnhandledSuite extends WeirSuite:
     assertEquals(List(before(), after()), List.fill(2)(Outcome.Failed(boom)))
     collect(runtime)
     assertEquals(runtime.errors, Nil)
+
+  /** Counts the times that its trace is asked for: once by each fiber that may add to it. */
+  private final class Counted extends RuntimeException(null, null, false, false):
+    val asked = AtomicInteger()
+    override def getStackTrace: Array[StackTraceElement] =
+      asked.incrementAndGet(): Unit
+      Array.empty
+
+  private def untilEnded(fiber: Fiber[Any]): Task[Any] =
+    fiber.poll.flatMap(outcome => if outcome.isEmpty then untilEnded(fiber) else Task.unit)
+
+  for (form, end) <- List[(String, Fiber[Any] => Task[Any])](
+      "join" -> (_.joinOrFail.attempt),
+      "poll" -> untilEnded
+    )
+  do
+    test(s"a $form at the moment at which the fiber ends is one as any other"):
+      given runtime: Reporting = Reporting()
+      def ended(round: Int): Task[Int] =
+        val error = Counted()
+        val begun, goOn = AtomicBoolean()
+        val child = Task {
+          begun.set(true)
+          while !goOn.get do Thread.onSpinWait()
+          throw error
+        }
+        child.start
+          .flatMap { fiber =>
+            while !begun.get do Thread.onSpinWait()
+            goOn.set(true)
+            for _ <- 1 to round % 40 do Thread.onSpinWait() // it ends sooner or later than `end`
+            end(fiber)
+          }
+          .map(_ => error.asked.get)
+      val asked = Task.traverse(1 to Tier(2_000, 50_000))(ended).runSync()
+      assertEquals(asked.distinct.size, 1, s"the trace was passed on or not: ${asked.distinct}")
+      collect(runtime)
+      assertEquals(runtime.errors, Nil)
 
   test("a join that is cancelled before the end does not count"):
     given runtime: Reporting = Reporting()
