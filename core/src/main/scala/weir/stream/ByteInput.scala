@@ -6,6 +6,7 @@ import java.nio.ByteBuffer
 import java.nio.channels.SeekableByteChannel
 import java.nio.file.attribute.BasicFileAttributes
 import java.nio.file.{Files, Path}
+import java.util.concurrent.atomic.AtomicBoolean
 import weir.Task
 
 /** The input that a `BlockSource` reads from. */
@@ -89,16 +90,10 @@ private final class PipeInput(path: Path) extends ByteInput:
 
 /** The input of a stream whose reads may ignore interrupts: a cancel closes it during the read. */
 private final class StreamInput(stream: InputStream) extends ByteInput:
-  // under this object's lock: a cancel and the end of the stream may both close
-  private var closed = false
+  /** A cancel and the end of the stream may both close. */
+  private val isClosed = AtomicBoolean()
 
   def read(block: Array[Byte]): Task[Int] =
     Task.delay(stream.read(block)).cancelable(Task(close()))
 
-  def close(): Unit =
-    val first = synchronized {
-      val first = !closed
-      closed = true
-      first
-    }
-    if first then stream.close()
+  def close(): Unit = if !isClosed.getAndSet(true) then stream.close()

@@ -5,6 +5,7 @@ import java.nio.ByteBuffer
 import java.nio.channels.FileChannel
 import java.nio.file.{Files, Path, StandardOpenOption}
 import java.util.concurrent.ArrayBlockingQueue
+import java.util.concurrent.atomic.AtomicBoolean
 import weir.{Poll, Task}
 
 /** The output that the sinks of bytes write to. */
@@ -47,21 +48,15 @@ private final class ChannelOutput(channel: FileChannel, mayWait: Boolean) extend
 /** The output of a stream whose writes may ignore interrupts: a cancel closes it during the write.
   */
 private final class StreamOutput(stream: OutputStream) extends ByteOutput:
-  // under this object's lock: a cancel and the end of the stream may both close
-  private var closed = false
+  /** A cancel and the end of the stream may both close. */
+  private val isClosed = AtomicBoolean()
 
   def write(block: Array[Byte]): Task[Int] =
     Task.delay { stream.write(block); block.length }.cancelable(Task(close()))
 
   def flush: Task[Unit] = Task.delay(stream.flush()).cancelable(Task(close()))
 
-  def close(): Unit =
-    val first = synchronized {
-      val first = !closed
-      closed = true
-      first
-    }
-    if first then stream.close()
+  def close(): Unit = if !isClosed.getAndSet(true) then stream.close()
 
 /** The files of `writeRotating`. It belongs to one run of a stream. */
 private[weir] final class RotatingFiles(limitBytes: Long, name: Int => Path):

@@ -67,20 +67,7 @@ private[weir] final class LinesStage(upstream: Pull, charset: Charset, source: S
   private def moreBytes(fiber: TaskFiber): Unit =
     val value = upstream.next(fiber)
     if Pull.isEnd(value) then noMoreBytes = true
-    else
-      val block = value.asInstanceOf[Array[Byte]]
-      bytes =
-        if !bytes.hasRemaining then ByteBuffer.wrap(block)
-        else ByteBuffer.allocate(bytes.remaining + block.length).put(bytes).put(block).flip()
+    else bytes = Undecoded.withBlock(bytes, value)
 
   private def undecodable(): IOException =
-    val cause =
-      try
-        malformed.nn.throwException()
-        null
-      catch case error: java.nio.charset.CharacterCodingException => error
-    IOException(
-      s"$source, line $number: the bytes are not valid $charset. Pass the charset of the text; " +
-        "ISO-8859-1 accepts any bytes.",
-      cause
-    )
+    Undecoded.error(malformed.nn, charset, s"$source, line $number: the bytes")

@@ -2,7 +2,7 @@ package weir.stream
 
 import java.io.IOException
 import java.lang.Character.isHighSurrogate
-import java.nio.charset.{Charset, CoderResult}
+import java.nio.charset.{CharacterCodingException, Charset, CoderResult}
 import java.nio.{ByteBuffer, CharBuffer}
 
 /** Decodes bytes to text. With `withoutMark`, drops a byte order mark at the beginning. */
@@ -16,11 +16,7 @@ private[weir] final class DecodeText(charset: Charset, withoutMark: Boolean) ext
   private var before = 0L
   private var malformed: CoderResult | Null = null
 
-  def add(piece: Any): Unit =
-    val block = piece.asInstanceOf[Array[Byte]]
-    bytes =
-      if !bytes.hasRemaining then ByteBuffer.wrap(block)
-      else ByteBuffer.allocate(bytes.remaining + block.length).put(bytes).put(block).flip()
+  def add(piece: Any): Unit = bytes = Undecoded.withBlock(bytes, piece)
 
   def end(): Unit = noMoreBytes = true
 
@@ -49,14 +45,25 @@ private[weir] final class DecodeText(charset: Charset, withoutMark: Boolean) ext
     else text
 
   private def undecodable(): IOException =
+    Undecoded.error(malformed.nn, charset, s"Text.decode: the bytes after the first $before")
+
+/** The bytes that a decoder has not used yet. A character may be cut between two blocks. */
+private[stream] object Undecoded:
+  /** Returns the bytes that are `left`, with the array `block` behind them. */
+  def withBlock(left: ByteBuffer, block: Any): ByteBuffer =
+    val added = block.asInstanceOf[Array[Byte]]
+    if !left.hasRemaining then ByteBuffer.wrap(added)
+    else ByteBuffer.allocate(left.remaining + added.length).put(left).put(added).flip()
+
+  /** Returns the error for the bytes at `place`, which the decoder has found to be `malformed`. */
+  def error(malformed: CoderResult, charset: Charset, place: String): IOException =
     val cause =
       try
-        malformed.nn.throwException()
+        malformed.throwException()
         null
-      catch case error: java.nio.charset.CharacterCodingException => error
+      catch case error: CharacterCodingException => error
     IOException(
-      s"Text.decode: the bytes after the first $before are not valid $charset. Pass the charset " +
-        "of the text; ISO-8859-1 accepts any bytes.",
+      s"$place are not valid $charset. Pass the charset of the text; ISO-8859-1 accepts any bytes.",
       cause
     )
 
