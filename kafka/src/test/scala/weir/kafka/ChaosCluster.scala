@@ -18,6 +18,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer as Client
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import scala.util.{Try, Using}
+import weir.Task
 import weir.kafka.broker.KafkaBroker
 
 /** Brokers of a cluster that are stopped, killed, and started again with their data.
@@ -79,6 +80,17 @@ final class ChaosCluster(size: Int, members: Int, loadBytes: Int = 32768) extend
 
   /** Shuts one broker after the other down, in order, and starts it again. */
   def restart(): Unit = nodes.foreach(_.restart())
+
+  /** Aborts the transactions that hang in the partitions of these topics, and returns them. */
+  def abortHanging(topics: Set[String]): Vector[HangingTransaction] =
+    KafkaAdmin
+      .resource(address, timeout = 1.minute)
+      .use(admin =>
+        admin
+          .hangingTransactions(topics)
+          .flatMap(hanging => Task.traverse(hanging)(admin.abort).as(hanging))
+      )
+      .runSync()
 
   /** Describes what a group is stuck at: its members, offsets and the open transactions. */
   def state(group: String, topic: String): String =

@@ -65,7 +65,8 @@ object ChaosProgram:
     val results = chaos.results
     checkAll(results.map(_._2), chaos.written)
     checkOrder(results)
-    s"${chaos.written} records, each once; ${chaos.events} events"
+    s"${chaos.written} records, each once; ${chaos.events} events; " +
+      s"${chaos.aborted} transactions that hung were aborted in their partitions"
 
   private def checkAll(values: Vector[Int], written: Int): Unit =
     val missing = (0 until written).toSet -- values

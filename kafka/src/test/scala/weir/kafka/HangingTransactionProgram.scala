@@ -35,7 +35,7 @@ object HangingTransactionProgram:
       println(s"transactions were left open in $found of $rounds rounds")
     sys.exit()
 
-  def leavesOpen(cluster: ChaosCluster, round: Int): Boolean =
+  private def leavesOpen(cluster: ChaosCluster, round: Int): Boolean =
     val clients = (0 until producers).map(n => begin(cluster.address, s"$round-$n"))
     cluster.kill(0, ThreadLocalRandom.current.nextInt(2500).millis)
     clients.foreach(_.close(Duration.ZERO))
