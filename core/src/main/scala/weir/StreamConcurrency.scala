@@ -171,8 +171,9 @@ private[weir] transparent trait StreamConcurrency[+A]:
     * set, and none at all if it was set before the stream began. With any other task, an element
     * that was made before the end of the task may still be emitted after it.
     *
-    * **Fails** also as soon as `task` fails; and if the work of this stream fails before it is
-    * cancelled.
+    * **Fails** also as soon as `task` fails; and if the work that makes the next element fails
+    * before it is cancelled, or while it is. An error of work ahead of that, such as a further
+    * effect of `parEvalMap`, is reported, and does not fail the stream.
     * {{{
     * val untilStop =
     *   Deferred[Unit].map(stop => Stream.repeatEval(fromNetwork).interruptWhen(stop.get))

@@ -235,6 +235,77 @@ class StreamDroppedSuite extends StreamTests:
       val text = printed(stream.drain.runSync())
       assert(text.contains("ahead, of an effect"), text)
 
+  /** Streams of 1, then of what `work` makes, on fibers of their own. */
+  private val aheadOf = (forms.tail ++ concurrent).map { (form, make) =>
+    form -> ((work: Task[Int]) => make(Stream.emit(1) ++ Stream.eval(work)))
+  } ++ List[(String, Task[Int] => Stream[Int])](
+    "an effect of parEvalMap" -> (work =>
+      Stream.emits(1 to 2).parEvalMap(4)(i => if i == 1 then Task.pure(i) else work)
+    ),
+    "an effect of parEvalMapUnordered" -> (work =>
+      Stream.emits(1 to 2).parEvalMapUnordered(4)(i => if i == 1 then Task.pure(i) else work)
+    ),
+    "an effect of parEvalMapBy" -> (work =>
+      Stream.emits(1 to 2).parEvalMapBy(4)(identity)(i => if i == 1 then Task.pure(i) else work)
+    ),
+    "an inner stream of parJoin" -> (work =>
+      Stream.emits(List(Stream.emit(1), Stream.eval(work))).parJoin(4)
+    ),
+    "a stream of switchMap" -> (work =>
+      Stream.emit(0).switchMap(_ => Stream.emit(1) ++ Stream.eval(work))
+    ),
+    "the outer stream of switchMap" -> (work =>
+      (Stream.emit(1) ++ Stream.eval(work)).switchMap(Stream.emit)
+    ),
+    "groupWithin" -> (work =>
+      (Stream.emit(1) ++ Stream.eval(work)).groupWithin(1, 1.hour).mapConcat(identity)
+    ),
+    "a pipe of broadcastThrough" -> (work =>
+      Stream.emit(1).broadcastThrough[Int](_ ++ Stream.eval(work))
+    )
+  )
+
+  for (form, make) <- aheadOf; isBusy <- List(false, true) do
+    val when = if isBusy then "between two elements" else "while it waits"
+    test(s"$form: is reported if it fails as interruptWhen ends it, of a consumer $when"):
+      val stop = Deferred.unsafe[Unit]
+      val begun, goOn = CountDownLatch(1)
+      var worker: TaskFiber | Null = null
+      val ownFiber = new Suspend[Unit]:
+        def begin(fiber: TaskFiber): Any = worker = fiber
+      val work = ownFiber.andThen(Task.uncancelable { _ =>
+        Task(begun.countDown()).andThen(Task(goOn.await())).andThen(Task.fail(Boom("ahead")))
+      })
+      def interrupt(): Unit =
+        begun.await()
+        stop.complete(()).runSync(): Unit
+      val stream =
+        make(work).interruptWhen(stop.get).evalTap(_ => Task(if isBusy then interrupt()))
+      val text = printed {
+        val fiber = stream.drain.attempt.start.runSync()
+        if !isBusy then interrupt()
+        await(begun)
+        eventually("the stage cancels its work")(worker.nn.cancelRequested)
+        goOn.countDown()
+        assertEquals(fiber.joinOrFail.runSync(), Right(()))
+      }
+      assert(text.contains("Boom: ahead"), text)
+
+  for (name, beside) <- List[(String, Stream[Int] => Stream[Int])](
+      "interruptWhen" -> (_.interruptWhen(Task.never)),
+      "concurrently" -> (_.concurrently(Stream.never)),
+      "timeout" -> (_.timeout(1.hour))
+    )
+  do
+    test(s"$name: an error ahead of a stream that ends by itself inside of it is reported"):
+      val thrown = CountDownLatch(1)
+      val ends = failing(Boom("ahead"), thrown)
+        .prefetchN(16)
+        .evalTap(_ => Task(thrown.await()))
+        .takeWhile(_ < 2)
+      val text = printed(assertEquals(beside(ends).toList.runSync(), List(1)))
+      assert(text.contains("Boom: ahead"), text)
+
   test("parEvalMap: an error of masked code, ended by an effect that cancels itself, is reported"):
     val taken, begun, goOn = CountDownLatch(1)
     var third: TaskFiber | Null = null
