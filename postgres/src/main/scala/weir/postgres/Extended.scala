@@ -30,6 +30,12 @@ private[postgres] object Extended:
     case Piped(form) => runsText(form)
     case _ => false
 
+  /** Returns true if the text of the statement is sent. */
+  def hasText(form: Extended | Null): Boolean = form match
+    case _: (Named | Closed) => false
+    case Piped(form) => hasText(form)
+    case _ => true
+
   /** Returns the name of the command that asks for this form. */
   def commandOf(form: Extended): String = form match
     case _: Bound => "bind"

@@ -278,7 +278,9 @@ private[postgres] final class Applying(
       try commands.carryOut(command)
       catch
         case problem: CommandProblem =>
-          failed(Placing.refusal(problem, script, command.start), session.connectionLost)
+          val asked = if command.name == "gset" then Option(current) else None
+          try failed(Placing.refusal(problem, script, command.start), session.connectionLost)
+          finally asked.foreach(echo.failed(currentScript, _, secrets.known))
       val applied = command.applied
       if applied ne null then
         if delivery.hasSettings then connections.follow()
@@ -293,6 +295,7 @@ private[postgres] final class Applying(
     checked(statement) {
       val refused = checks.refusal(script, statement)
       if refused ne null then throw refused
+      echo.before(script, statement)
       pipeline.add(statement, script)
     }
 

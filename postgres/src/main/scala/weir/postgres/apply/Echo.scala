@@ -1,6 +1,6 @@
 package weir.postgres.apply
 
-import weir.postgres.{ApplyListener, Piece, Secrets}
+import weir.postgres.{ApplyListener, Extended, Piece, Secrets}
 import weir.postgres.split.QueryText
 
 /** Prints statements as psql's `ECHO` says. The lines that `ECHO` of all prints are commands `echo`
@@ -13,9 +13,9 @@ private[apply] final class Echo(listener: ApplyListener):
   /** Returns true if each statement is printed before it is sent. */
   def isOfQueries: Boolean = value == "queries"
 
-  /** Before a statement is sent. */
+  /** Before a statement is sent. One that was prepared has no text. */
   def before(script: String, statement: Piece.Statement): Unit =
-    if isOfQueries then print(script, statement)
+    if isOfQueries && Extended.hasText(statement.extended) then print(script, statement)
 
   /** Before a statement that is a row of `\gexec`, and in no line. */
   def generated(script: String, statement: Piece.Statement): Unit =

@@ -5,8 +5,8 @@ import weir.postgres.Piece
 /** The names of psql's commands. */
 private[postgres] object Known:
   private val displaying = Set("conninfo", "copyright", "errverbose", "h") ++
-    Set("help", "l", "l+", "list", "list+", "lo_list", "lo_list+", "s", "sf") ++
-    Set("sf+", "sv", "sv+", "timing", "z", "?")
+    Set("help", "l", "l+", "list", "list+", "lo_list", "lo_list+", "p", "print", "s") ++
+    Set("sf", "sf+", "sv", "sv+", "timing", "z", "?")
 
   /** The commands that change a setting of `\pset`, and its name. */
   val settings: Map[String, String] = Map(
@@ -35,9 +35,8 @@ private[postgres] object Known:
     Set("!", "c", "cd", "connect", "copy", "crosstabview", "e") ++
     Set("edit", "ef", "elif", "else", "encoding", "endif", "ev", "g", "getenv", "gexec") ++
     Set("gset", "gx", "i", "if", "include", "include_relative", "ir", "lo_export", "lo_import") ++
-    Set("lo_unlink", "o", "out", "p", "password", "print", "prompt", "q", "quit", "r", "reset") ++
-    Set("setenv", "w", "watch", "write", "echo", "qecho", "restrict", "set", "unrestrict") ++
-    Set("unset", "warn")
+    Set("lo_unlink", "o", "out", "password", "prompt", "q", "quit", "r", "reset", "setenv") ++
+    Set("w", "watch", "write", "echo", "qecho", "restrict", "set", "unrestrict", "unset", "warn")
 
   /** Returns true if the command has no effect but what is shown, or how. */
   def displays(name: String): Boolean = name.startsWith("d") || displaying(name)

@@ -39,10 +39,10 @@ class CommandsSuite extends ServerSuite:
     assertEquals(told, List("a\n", "SELECT 1", "warn b", "SELECT 2", "ü\n", "c\n"))
 
   test("commands that only display are passed over, each with its position"):
-    val told = apply("\\timing\nSELECT 1 \\x \\d+ a b\n;\\pset\n\\sf f(int) -- x\n")
+    val told = apply("\\timing\nSELECT 1 \\x \\d+ a b\n;\\pset\n\\sf f(int) -- x\n\\p\n")
     assertEquals(
       told,
-      List("1:1 timing", "2:13 d+", "SELECT 1 \n", "3:2 pset", "4:1 sf")
+      List("1:1 timing", "2:13 d+", "SELECT 1 \n", "3:2 pset", "4:1 sf", "5:1 p")
     )
 
   test("commands that only display are refused if the options say so"):
@@ -74,6 +74,25 @@ class CommandsSuite extends ServerSuite:
       "s.sql:9:1: ERROR: division by zero"
     )
     assertEquals(apply(script), expected)
+
+  test("ECHO of errors shows the statement whose row \\gset does not get"):
+    val off = "\\set ECHO errors\n\\set ON_ERROR_STOP off\n"
+    val told = apply(off + "SELECT 1 WHERE false \\gset\n\\i nix.sql\n")
+    assertEquals(
+      told.slice(1, 3),
+      List(
+        "s.sql:3:22: no rows returned for \\gset",
+        "warn s.sql:3:1: STATEMENT:  SELECT 1 WHERE false \n"
+      )
+    )
+    assert(clue(told.drop(3)).forall(!_.contains("STATEMENT")))
+
+  test("ECHO of queries prints those of a pipeline, and no text for what was prepared"):
+    val script = "\\set ECHO queries\nSELECT 1 \\parse s\n\\startpipeline\nSELECT 2;\n" +
+      "SELECT $1::int \\bind 3 \\sendpipeline\n\\bind_named s \\sendpipeline\n\\endpipeline\n" +
+      "\\bind_named s \\g\n\\close_prepared s\n"
+    val printed = apply(script).filter(_.endsWith("\n"))
+    assertEquals(printed, List("SELECT 1 \n", "SELECT 2;\n", "SELECT $1::int \n"))
 
   test("\\echo and ECHO print text in the encoding of the session"):
     for (encoding, charset) <- List("SJIS" -> "windows-31j", "LATIN1" -> "ISO-8859-1") do
