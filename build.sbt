@@ -767,23 +767,13 @@ lazy val siteLinks = taskKey[Unit]("Compiles the pages' code, and checks every l
 lazy val pagesCode = taskKey[Unit]("Compiles and runs the pages' code")
 lazy val siteSources = taskKey[Site.Sources]("What the site is made of")
 
-// As the plugin's own task does, but for the flags: with the better compiler it takes twice the
-// processors' time.
-def runMdoc(classpath: Seq[File], arguments: Seq[String]): Unit = {
-  val flags = quickStart :+ "--sun-misc-unsafe-memory-access=allow"
-  val command = Seq("-cp", classpath.mkString(java.io.File.pathSeparator), "mdoc.SbtMain")
-  val code = Fork.java(ForkOptions().withRunJVMOptions(flags.toVector), command ++ arguments)
-  if (code != 0)
-    throw new MessageOnlyException(s"mdoc ended with exit code $code: see what it says above")
-}
-
 // Compiles the code in README.md and in every page under docs/.
 lazy val docs = project
   .in(file("docs"))
   .dependsOn(core, slf4j, otel, micrometer, console, csv, json, zstd, cron, http, cats)
   .dependsOn(fs2Interop, testkit, sttp, tapir)
   .dependsOn(postgres, postgresQueue, kafka, kafkaTestkit, kafkaBroker)
-  .enablePlugins(MdocPlugin, ScalaUnidocPlugin)
+  .enablePlugins(ScalaUnidocPlugin)
   .settings(name := "weir-docs", publish / skip := true)
   .settings(
     libraryDependencies ++= (http4s ++ doobie :+ skunk :+ otel4s) ++ Seq(
@@ -803,8 +793,12 @@ lazy val docs = project
         .filter(file => Set("weir", "std", "io", "metrics")(file.getParentFile.getName))
       ScaladocExamples.generate(api, (Compile / sourceManaged).value)
     },
-    run / fork := true, // `./weir example`
-    mdocIn := (ThisBuild / baseDirectory).value / "README.md"
+    Test / sourceGenerators += Def.task {
+      val root = (ThisBuild / baseDirectory).value
+      val pages = baseDirectory.value ** "*.md" --- target.value ** "*" +++ root / "README.md"
+      PageExamples.generate(root, pages.get().sorted, (Test / sourceManaged).value)
+    },
+    run / fork := true // `./weir example`
   )
   .settings(
     ScalaUnidoc / unidoc / unidocProjectFilter :=
@@ -821,34 +815,22 @@ lazy val docs = project
       streams.value.log.info(s"the site begins at $to/index.html")
     },
     siteLinks := Site.build(siteSources.value, version.value, target.value / "site"),
-    // Compiled anew where a page, or what its code is compiled with, has changed.
-    pagesCode := Def.taskDyn {
-      val root = (ThisBuild / baseDirectory).value
-      val pages = (root / "README.md") +: (baseDirectory.value ** "*.md").get()
-      val compiled = root / "target" / "mdoc" / "stamp"
-      val now = Site.stamp(pages, (Compile / fullClasspath).value.files)
-      if (compiled.exists && IO.read(compiled) == now) Def.task(())
-      else
-        Def.task {
-          runMdoc((Compile / fullClasspathAsJars).value.files, mdocExtraArguments.value)
-          IO.write(compiled, now)
-        }
-    }.value,
+    pagesCode := {
+      val classPath = (Test / fullClasspath).value.files.mkString(java.io.File.pathSeparator)
+      val flags = quickStart ++
+        Seq("--sun-misc-unsafe-memory-access=allow", "--enable-native-access=ALL-UNNAMED")
+      val silent = ForkOptions()
+        .withRunJVMOptions(flags.toVector)
+        .withOutputStrategy(OutputStrategy.CustomOutput(java.io.OutputStream.nullOutputStream))
+      if (Fork.java(silent, Seq("-cp", classPath, "snippets.Main")) != 0)
+        throw new MessageOnlyException("the code of a page failed: see what it says above")
+    },
     siteSources := {
       val _ = pagesCode.value
       val root = (ThisBuild / baseDirectory).value
       val lunr = target.value / "lunr.min.js"
       WebJar.file((Compile / managedClasspath).value.files, "lunr", "/lunr.min.js", lunr)
       val extras = IO.listFiles(baseDirectory.value / "site").toSeq :+ lunr
-      Site.Sources(root, root / "target" / "mdoc", extras, api = None)
+      Site.Sources(root, extras, api = None)
     }
   )
-  .settings(mdocExtraArguments := {
-    val from = (ThisBuild / baseDirectory).value
-    val to = from / "target" / "mdoc"
-    Seq(
-      Seq("--in", s"$from/README.md", "--out", s"$to/README.md"),
-      Seq("--in", s"$from/docs", "--out", s"$to/docs", "--exclude", "target", "--exclude", "site"),
-      Seq("--no-link-hygiene")
-    ).flatten
-  })

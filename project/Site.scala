@@ -20,26 +20,16 @@ object Site {
 
   /** @param root
     *   the repository
-    * @param compiled
-    *   the output of mdoc for README.md and docs/
     * @param extras
     *   the template, the style and the scripts
     * @param api
     *   scaladoc; without it the site can be checked, and not searched
     */
-  final case class Sources(root: File, compiled: File, extras: Seq[File], api: Option[File])
-
-  /** A value that changes with the pages, and with the classes for their code. */
-  def stamp(pages: Seq[File], classpath: Seq[File]): String = {
-    val (folders, jars) = classpath.partition(_.isDirectory)
-    val contents = (pages ++ folders.flatMap(folder => (folder ** "*.class").get())).sorted
-      .map(file => s"$file ${Hash.toHex(Hash(file))}")
-    Hash.toHex(Hash((contents ++ jars.map(jar => s"$jar ${jar.length}")).mkString("\n")))
-  }
+  final case class Sources(root: File, extras: Seq[File], api: Option[File])
 
   /** Writes the site to `to`. Fails with the page and line of each link that leads nowhere. */
   def build(sources: Sources, version: String, to: File): Unit = {
-    val pages = SitePages(sources.root, sources.compiled)
+    val pages = SitePages(sources.root)
     IO.withTemporaryDirectory { input =>
       pages.write(input)
       sources.extras.foreach(extra => IO.copyFile(extra, input / extra.getName))

@@ -4,10 +4,8 @@ import sbt._
   *
   * @param root
   *   the repository
-  * @param compiled
-  *   the folder with mdoc's output, which has the same paths
   */
-final case class SitePages(root: File, compiled: File) {
+final case class SitePages(root: File) {
 
   /** All pages of docs/, those at the root, and the READMEs beside the code. */
   val paths: Seq[String] = {
@@ -30,13 +28,12 @@ final case class SitePages(root: File, compiled: File) {
 
   def contains(path: String): Boolean = known(path)
 
-  /** Writes the pages as mdoc has made them, with the pictures that they show, into `to`. Links to
-    * what is no page, such as source code, lead to GitHub.
+  /** Writes the pages as their readers see them, with the pictures that they show, into `to`. Links
+    * to what is no page, such as source code, lead to GitHub.
     */
   def write(to: File): Unit = {
     for (path <- paths) {
-      val made = compiled / path
-      val text = IO.read(if (made.exists) made else root / path)
+      val text = PageExamples.shown(source(path))
       IO.write(to / path, SiteLinks.outward(this, path, text))
     }
     for (picture <- (root / "docs" * "*.svg").get)

@@ -1,6 +1,5 @@
 addSbtPlugin("org.scalameta" % "sbt-scalafmt" % "2.6.2")
 addSbtPlugin("pl.project13.scala" % "sbt-jmh" % "0.4.8")
-addSbtPlugin("org.scalameta" % "sbt-mdoc" % "2.8.2")
 addSbtPlugin("com.github.sbt" % "sbt-ci-release" % "1.11.2")
 addSbtPlugin("ch.epfl.scala" % "sbt-version-policy" % "3.2.1") // with MiMa
 addSbtPlugin("com.github.sbt" % "sbt-unidoc" % "0.6.1")
