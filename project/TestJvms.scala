@@ -95,6 +95,7 @@ object TestJvms extends AutoPlugin {
       val jars = (Test / fullClasspathAsJars).value.files
       val file = testArchive.value
       if (!file.exists || jars.exists(_.lastModified > file.lastModified)) {
+        IO.delete(file) // a JVM does not replace the archive of other jars
         val options = quickStart ++ archiving(file) ++
           Seq(
             "--enable-native-access=ALL-UNNAMED",

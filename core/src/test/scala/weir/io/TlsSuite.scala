@@ -262,8 +262,9 @@ private object TlsSuite:
     val file = Files.createTempDirectory("weir-tls").resolve("keys.p12")
     val tool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString
     val process = ProcessBuilder(
-      (s"$tool -genkeypair -alias local -keyalg EC -dname CN=localhost -ext SAN=DNS:localhost " +
-        s"-validity 2 -storetype PKCS12 -storepass ${String(password)} -keystore $file").split(' ')*
+      (s"$tool -J-XX:TieredStopAtLevel=1 -genkeypair -alias local -keyalg EC -dname CN=localhost " +
+        s"-ext SAN=DNS:localhost -validity 2 -storetype PKCS12 -storepass ${String(password)} " +
+        s"-keystore $file").split(' ')*
     ).redirectErrorStream(true).start()
     val output = String(process.getInputStream.readAllBytes())
     assert(process.waitFor() == 0, output)

@@ -16,8 +16,8 @@ import weir.{Fiber, Outcome, Ref, Resource, Task, Tier}
 abstract class OrdersSuite extends munit.FunSuite:
   TestRuntime.run(Task.unit) // the first use loads the agent
 
-  /** The time for each program in the short tier: half a minute for all of these suites. */
-  protected def shortMillis: Int = 60
+  /** The time for each program in the short tier: twenty seconds for all of these suites. */
+  protected def shortMillis: Int = 40
 
   protected final def limits: ExploreLimits = ExploreLimits(
     time = Tier.size("weir.orders.millis", shortMillis, long = 20_000).millis,

@@ -8,7 +8,7 @@ import weir.{Overflow, Ref, Stream, Task}
   * source, with a downstream that takes one element, with a cancel and with a failure at each step.
   */
 class StreamOrdersSuite extends OrdersSuite:
-  override protected def shortMillis: Int = 50 // of many programs
+  override protected def shortMillis: Int = 35 // of many programs
 
   private val inStages = Seq("weir.stream.", "weir.group.", "weir.sync.Guarded")
   private val boom = IllegalStateException("expected")

@@ -2,7 +2,7 @@ package weir.runtime
 
 import java.util.concurrent.atomic.{AtomicInteger, AtomicIntegerArray, AtomicLong}
 import scala.concurrent.duration.*
-import weir.WeirSuite
+import weir.{Tier, WeirSuite}
 
 class RingSuite extends WeirSuite:
 
@@ -50,7 +50,7 @@ class RingSuite extends WeirSuite:
     (producers, consumers) <- List((1, 1), (2, 2), (4, 1), (1, 4), (4, 4))
   do
     test(s"$producers threads push and $consumers poll a ring of $capacity: none lost, none twice"):
-      val each = 20_000
+      val each = Tier(8_000, 20_000)
       val ring = Ring(capacity)
       val seen = AtomicIntegerArray(producers * each)
       val left = AtomicInteger(producers * each)

@@ -98,5 +98,6 @@ class FirstFailureSuite extends WeirSuite:
       late - early
     // The JVM, or a fiber that another test has left, may grow something of its own meanwhile,
     // once.
-    val least = List.fill(3)(grown()).min
-    assert(least < 4_000_000, s"$least bytes more")
+    val most = 4_000_000
+    val runs = Iterator.fill(3)(grown()).takeWhile(_ >= most).toList
+    assert(runs.size < 3, s"$runs bytes more")

@@ -111,14 +111,14 @@ class HttpServerBodiesSuite extends HttpSuite:
   test("a body that nobody has read is no request that is late"):
     val isSent = CountDownLatch(1)
     val handler = (_: Request) => Task { await(isSent) } >> Task.pure(Response.text("ok"))
-    exchanging(handler, ServerSettings(headerTimeout = 300.millis)) { connection =>
+    exchanging(handler, ServerSettings(headerTimeout = 1.second)) { connection =>
       connection.send(
         s"POST / HTTP/1.1\nHost: h\nContent-Length: 40000\n\n${"x" * 40_000}"
       )
       isSent.countDown()
       val response = connection.response()
       assertEquals((response.body, response.headers.get("connection")), ("ok", None))
-      Thread.sleep(500)
+      Thread.sleep(1300)
       assertEquals(connection.get("/").body, "ok")
     }
 

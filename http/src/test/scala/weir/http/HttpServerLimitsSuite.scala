@@ -103,7 +103,7 @@ class HttpServerLimitsSuite extends HttpSuite:
   test("a handler that has given up the body and then takes too long is answered with 503"):
     val handler =
       (request: Request) => request.body.bytes().void.timeoutTo(20.millis, Task.unit) >> Task.never
-    exchanging(handler, ServerSettings(handlerTimeout = 300.millis)) { connection =>
+    exchanging(handler, ServerSettings(handlerTimeout = 1500.millis)) { connection =>
       connection.send("POST / HTTP/1.1\nHost: h\nContent-Length: 9\n\nabc")
       val response = connection.response()
       assertEquals(response.status, 503)
@@ -118,13 +118,13 @@ class HttpServerLimitsSuite extends HttpSuite:
     )(connection => assertEquals(connection.get("/").body, "01234567"))
 
   test("a handler may take longer than a connection may be idle"):
-    val handler = (_: Request) => Task.sleep(600.millis) >> Task.pure(Response.text("ok"))
-    exchanging(handler, ServerSettings(idleTimeout = 300.millis)) { connection =>
+    val handler = (_: Request) => Task.sleep(1500.millis) >> Task.pure(Response.text("ok"))
+    exchanging(handler, ServerSettings(idleTimeout = 1.second)) { connection =>
       assertEquals(connection.get("/").body, "ok")
     }
 
   test("an idle connection is closed"):
-    exchanging(ok, ServerSettings(idleTimeout = 300.millis)) { connection =>
+    exchanging(ok, ServerSettings(idleTimeout = 1.second)) { connection =>
       assertEquals(connection.get("/").status, 200)
       assert(connection.endsOrderly())
     }

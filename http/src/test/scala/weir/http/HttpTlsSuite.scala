@@ -97,7 +97,7 @@ class HttpTlsSuite extends HttpSuite:
     }
 
   test("header fields and handshakes have their time, and the time between requests is no part"):
-    serving(ok, secured.copy(headerTimeout = 300.millis)) { port =>
+    serving(ok, secured.copy(headerTimeout = 1500.millis)) { port =>
       connected(port) { silent =>
         silent.sendBytes(Array(22, 3, 1, 2, 0, 1)) // the beginning of a handshake
         tlsConnected(port) { connection =>

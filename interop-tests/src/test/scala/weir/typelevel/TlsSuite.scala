@@ -156,6 +156,7 @@ private object TlsSuite:
     val keytool = Path.of(System.getProperty("java.home"), "bin", "keytool")
     val process = ProcessBuilder(
       keytool.toString,
+      "-J-XX:TieredStopAtLevel=1",
       "-genkeypair",
       "-alias",
       "key",

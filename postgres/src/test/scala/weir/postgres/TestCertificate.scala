@@ -39,7 +39,8 @@ object TestCertificate:
     val made = TestCertificate(folder, name)
     val tool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString
     val command =
-      List(tool, "-genkeypair", "-alias", Alias, "-dname", s"CN=$name", "-keyalg", algorithm) ++
+      List(tool, "-J-XX:TieredStopAtLevel=1", "-genkeypair", "-alias", Alias) ++
+        List("-dname", s"CN=$name", "-keyalg", algorithm) ++
         List("-validity", "30", "-storetype", "PKCS12", "-keystore", made.keyStore.toString) ++
         List("-storepass", Password) ++ alternatives.toList.flatMap(a => List("-ext", s"SAN=$a"))
     val process = ProcessBuilder(command*).redirectErrorStream(true).start()

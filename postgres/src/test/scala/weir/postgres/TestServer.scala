@@ -28,6 +28,7 @@ final class TestServer extends AutoCloseable:
     .setServerConfig("ssl_key_file", certificate.key.toString)
     .setServerConfig("ssl_ca_file", clientCertificate.certificate.toString)
     .setServerConfig("fsync", "off")
+    .setServerConfig("full_page_writes", "off")
     .setServerConfig("log_min_messages", "panic")
     .start()
 

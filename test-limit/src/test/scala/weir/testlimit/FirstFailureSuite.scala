@@ -12,7 +12,8 @@ class FirstFailureSuite extends FunSuite:
     val java = Path.of(sys.props("java.home"), "bin", "java").toString
     val classPath = sys.props("java.class.path")
     val main = FirstFailure.getClass.getName.stripSuffix("$")
-    val process = ProcessBuilder(java, "-cp", classPath, main, suite.getName).start()
+    val command = Seq(java, "-XX:TieredStopAtLevel=1", "-cp", classPath, main, suite.getName)
+    val process = ProcessBuilder(command*).start()
     val lines = String(process.getInputStream.readAllBytes).linesIterator.toList
     (process.waitFor(), lines.collect { case s"FAILED: $name" => name })
 

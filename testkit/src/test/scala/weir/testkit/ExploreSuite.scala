@@ -310,7 +310,8 @@ class ExploreSuite extends munit.FunSuite:
     assert(report.toString.contains("probability"), report.toString)
 
   test("a stream takes the same steps however often it has been opened"):
-    val report = TestRuntime.explore(ExploreLimits(inside = List("weir.stream.")))(
+    val limits = ExploreLimits(preemptions = 1, time = 20.seconds, inside = List("weir.stream."))
+    val report = TestRuntime.explore(limits)(
       for
         used <- Ref.of(0)
         stream = Stream(1, 2, 3).evalTap(n => used.update(_ + n)).prefetchStrict
