@@ -19,6 +19,7 @@ private[apply] final class CommandRunner(
   import applying.{echo, last, output, savepoints, script}
 
   private val answers = Answers(session, variables, last)
+  private val largeObjects = LargeObjects(session, delivery, variables, applying)
 
   /** True if the first error ends the run. */
   var stopsOnError: Boolean = options.onError == OnError.Stop
@@ -48,6 +49,7 @@ private[apply] final class CommandRunner(
         if !last.isError then last.variables = ofRows
       case "copyto" => copyTo(command)
       case "c" => connect(command)
+      case "lo_import" | "lo_export" | "lo_unlink" => largeObjects.carryOut(command)
       case "look" => () // the reader waits for it
       case "startpipeline" => beginPipeline(command)
       case "syncpipeline" => applying.pipeline.sync()

@@ -96,6 +96,9 @@ private[apply] final class Output(results: Results, print: String => Unit, chars
       try current.write(text.getBytes(charset()), charset())
       catch case error: IOException => throw unwritten(error)
 
+  /** Prints what a command has done, unless the run is quiet. */
+  def tell(text: String): Unit = if !isQuiet then write(text)
+
   /** Writes data of a `\copy … TO STDOUT`. */
   def copyTarget: OutputStream = new OutputStream:
     def write(byte: Int): Unit = write(Array(byte.toByte), 0, 1)

@@ -149,6 +149,7 @@ private[postgres] final class Commands(options: PsqlOptions, val areApplied: Boo
       case "setenv" => assigning.setenv(arguments)
       case "i" | "include" => reading.include(name, arguments, isRelative = false)
       case "ir" | "include_relative" => reading.include(name, arguments, isRelative = true)
+      case "lo_import" | "lo_export" | "lo_unlink" => reading.largeObject(name, arguments)
       case "cd" => reading.changeFolder(arguments)
       case "!" => reading.shell(arguments)
       case _ if name.equalsIgnoreCase("copy") => reading.copy(line, arguments)

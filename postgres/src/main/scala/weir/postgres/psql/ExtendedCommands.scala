@@ -131,7 +131,7 @@ private[psql] object ExtendedCommands:
   private val asking = Set("crosstabview", "g", "gexec", "gset", "gx", "watch")
 
   /** The commands that send something themselves. */
-  private val refused = Set("c", "connect", "encoding")
+  private val refused = Set("c", "connect", "encoding", "lo_export", "lo_import", "lo_unlink")
 
   private def notAllowed(name: String, endsRun: Boolean = false) = CommandProblem(
     s"\\$name not allowed in pipeline mode",

@@ -18,6 +18,26 @@ private[psql] final class FileCommands(environment: Environment, files: OpenFile
         if isRelative && of.nonEmpty then folder.sibling(of.get, path) else folder.file(path)
       List(Later("i", List(Folder.nameOf(found.normalize))))
 
+  /** `\lo_import` and its like. */
+  def largeObject(name: String, arguments: Arguments): List[Later] =
+    val words = List.fill(2)(Option(arguments.next(dropsSemicolons = true)).map(_.nn.text))
+    def file(word: String) = folder.file(Variables.text(word)).normalize.toString
+    (name, words) match
+      case ("lo_import", List(Some(source), comment)) =>
+        List(Later(name, file(source) :: comment.toList))
+      case ("lo_export", List(Some(oid), Some(target))) =>
+        List(Later(name, List(number(oid), file(target))))
+      case ("lo_unlink", List(Some(oid), _)) => List(Later(name, List(number(oid))))
+      case _ =>
+        throw CommandProblem(
+          s"\\$name: missing required argument",
+          "Give it a file, or the number of a large object."
+        )
+
+  /** The number of an object, as psql reads it. */
+  private def number(word: String): String =
+    word.takeWhile(_.isDigit).toLongOption.fold("0")(number => (number & 0xffffffffL).toString)
+
   def changeFolder(arguments: Arguments): List[Later] =
     val name = arguments.next()
     try

@@ -24,10 +24,6 @@ private[postgres] object Known:
   /** Returns what to do in place of a command that is not supported. */
   def instead(name: String): String =
     name match
-      case "lo_unlink" => "Write SELECT lo_unlink(OID); in its place."
-      case "lo_import" =>
-        "Write SELECT lo_from_bytea(0, …); in its place: the file is not the server's."
-      case "lo_export" => "Write \\copy (SELECT encode(lo_get(OID), 'hex')) TO FILE in its place."
       case "watch" => "Run it by psql: it would never end."
       case _ => "Run it by psql, or write SQL in its place."
 
@@ -49,9 +45,11 @@ private[postgres] object Known:
 
   private val asking = Set("gset", "gexec")
 
+  private def largeObjects = Set("lo_export", "lo_import", "lo_unlink")
+
   private val takingAll =
     Set("bind", "bind_named", "echo", "elif", "if", "qecho", "set", "warn")
-  private val takingTwo = Set("getenv", "prompt", "pset", "setenv")
+  private val takingTwo = Set("getenv", "prompt", "pset", "setenv") ++ largeObjects
   private val takingNone =
     Set("a", "conninfo", "copyright", "errverbose", "gexec", "H", "html", "p", "print") ++
       Set("q", "quit", "r", "reset") ++ ExtendedCommands.withoutArguments
@@ -70,7 +68,19 @@ private[postgres] object Known:
   def waits(name: String): Boolean = waiting(name)
 
   private val waiting =
-    Set("`", "prompt", "sync", "begun", "c", "i", "copy", "copyto", "look", "!") ++ asking
+    Set(
+      "`",
+      "lo_import",
+      "prompt",
+      "sync",
+      "begun",
+      "c",
+      "i",
+      "copy",
+      "copyto",
+      "look",
+      "!"
+    ) ++ asking
 
   /** Returns true if the command was read before the statement that it belongs to has run. */
   def isOfStatement(name: String): Boolean = asking(name) || name == "look" || name == "forget"

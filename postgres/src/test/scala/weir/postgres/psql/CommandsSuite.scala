@@ -160,7 +160,6 @@ class CommandsSuite extends ServerSuite:
       "\\endpipeline" -> "\\endpipeline not allowed outside of pipeline mode",
       "\\getresults" -> "No pending results to get",
       "\\getresults -1" -> "\\getresults: invalid number of requested results",
-      "\\lo_import f" -> "the command \\lo_import of psql is not supported",
       "\\prompt" -> "\\prompt: missing required argument",
       "\\g |f" -> "| runs a program, which is refused here",
       "\\g (format=csv" -> "\\g: missing right parenthesis",

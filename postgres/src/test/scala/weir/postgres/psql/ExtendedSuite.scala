@@ -64,6 +64,11 @@ class ExtendedSuite extends ServerSuite:
     assertEquals(told, List("1\n", "3:1 w", "6:3 w", "2\n"))
     assertEquals(end, "s.sql:7:8: ERROR: column \"nix\" does not exist")
 
+  test("statements are echoed when a pipeline takes them"):
+    val (_, url) = newUrl()
+    val text = s"$plain\\set ECHO queries\n\\startpipeline\nSELECT 1;\n\\echo a\n\\endpipeline\n"
+    assertEquals(apply(url, text), (List("SELECT 1;\n", "a\n", "1\n"), ""))
+
   private val failing = "CREATE TABLE t (i int);\n\\startpipeline\nINSERT INTO t VALUES (1);\n" +
     "\\syncpipeline\nSELECT 5;\nSELECT 1/0;\nINSERT INTO t VALUES (2);\n\\syncpipeline\n" +
     "INSERT INTO t VALUES (3);\n\\endpipeline\n\\echo end\n"
