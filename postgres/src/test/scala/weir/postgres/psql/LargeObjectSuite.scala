@@ -56,7 +56,7 @@ class LargeObjectSuite extends ServerSuite:
     path =>
       Files.write(path.resolve("in"), bytes): Unit
       val text = "\\t\nSELECT 1 UNION SELECT 2 ORDER BY 1;\n\\set QUIET off\n\\set ECHO queries\n" +
-      "\\lo_import in\n" +
+        "\\lo_import in\n" +
         "\\lo_export :LASTOID out\n\\set o :LASTOID\n\\lo_unlink :LASTOID\n" +
         "\\echo :ROW_COUNT :SQLSTATE\n\\set QUIET on\n\\lo_import in\n"
       val (told, end) = apply(server.unix(server.newDatabase()), path, text)
