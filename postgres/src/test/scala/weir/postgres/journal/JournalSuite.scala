@@ -155,15 +155,15 @@ class JournalSuite extends ResumeSuite:
       assertEquals(journal(database)("pieces"), "8")
 
   test("a script whose lines are echoed goes on after any of its statements"):
-    val begin = "\\set ECHO all\nCREATE TABLE t (a int);\n"
-    val line = "INSERT INTO t VALUES (1); INSERT INTO t VALUES (2); INSERT INTO t VALUES (3);\n"
-    // The first block ends in that line, behind a statement.
-    val padding = "-" * (ScriptSource.BlockBytes - begin.length - 31) + "\n"
-    for statements <- 1 to 3 do
+    // The last line is in several blocks.
+    val comment = "/*" + "-" * ScriptSource.BlockBytes + "*/"
+    val statements = (1 to 3).map(i => s"INSERT INTO t VALUES ($i); $comment")
+    val script = s"\\set ECHO all\nCREATE TABLE t (a int);\n${statements.mkString(" ")}\n"
+    for count <- 1 to 3 do
       val database = server.newDatabase()
-      dies(database, begin + padding + line, statements)
-      apply(database, begin + padding + line): Unit
-      assertEquals(numbers(database), "123", s"$statements")
+      dies(database, script, count)
+      apply(database, script): Unit
+      assertEquals(numbers(database), "123", s"$count")
 
   test("a script that fails goes on at the statement that failed, once that is mended"):
     val database = server.newDatabase()
