@@ -154,6 +154,21 @@ private[weir] transparent trait StreamEnds[+A]:
   final def toPublisher[B >: A](using runtime: WeirRuntime): Flow.Publisher[B] =
     StreamPublisher(this, runtime).asInstanceOf[Flow.Publisher[B]]
 
+  /** As `toPublisher`, until the use of the resource ends. The release cancels the runs that have
+    * not ended, without waiting for their finalizers. Their subscribers, and those that come later,
+    * get an `IllegalStateException`.
+    *
+    * It is for subscribers that may leave a run without a cancel, as the JDK's HTTP client does if
+    * a server answers before it has read the whole body of a request.
+    * {{{
+    * val bytes = Stream.fromPath(path).map(java.nio.ByteBuffer.wrap(_))
+    * val body: Resource[java.net.http.HttpRequest.BodyPublisher] =
+    *   bytes.toPublisherResource.map(java.net.http.HttpRequest.BodyPublishers.fromPublisher(_))
+    * }}}
+    */
+  final def toPublisherResource[B >: A](using runtime: WeirRuntime): Resource[Flow.Publisher[B]] =
+    ClosablePublisher.of(this, runtime).asInstanceOf[Resource[Flow.Publisher[B]]]
+
   /** Runs the stream and returns the number of elements.
     * {{{
     * val lines: Task[Long] = Stream.linesOf(path).count

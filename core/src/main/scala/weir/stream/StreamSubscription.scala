@@ -121,7 +121,8 @@ private[weir] final class StreamSubscription(
 
   def cancel(): Unit = end { subscriber = null }
 
-  private def endWith(error: Throwable): Unit = end { if violation eq null then violation = error }
+  /** Ends the run, whose last signal is `error`. */
+  def endWith(error: Throwable): Unit = end { if violation eq null then violation = error }
 
   /** Makes a change that ends the run. Stops the fiber, or takes the turn to end the run here. */
   private inline def end(inline change: Unit): Unit =

@@ -356,3 +356,33 @@ class ToPublisherSuite extends StreamTests:
       case List(1, 2, error: IllegalStateException) =>
         assert(error.getMessage.contains("has run its input twice"), error.getMessage)
       case other => fail(other.toString)
+
+  test("the release of toPublisherResource cancels the runs that have not ended"):
+    val log = Log()
+    val first, second = Signals[Int](_.request(2))
+    val waiting = log.resource("r")(Stream(1) ++ Stream.exec(Task.never))
+    waiting
+      .toPublisherResource[Int]
+      .use(publisher =>
+        Task {
+          for signals <- List(first, second) do publisher.subscribe(signals)
+          eventually("both wait")(first.all.size + second.all.size == 2)
+        }
+      )
+      .runSync()
+    eventually("both are closed")(log.lines.count(_ == "-r") == 2)
+    for signals <- List(first, second) do
+      await(signals.ended)
+      signals.all match
+        case List(1, _: IllegalStateException) => ()
+        case other => fail(s"$other")
+
+  test("a subscriber after the release of toPublisherResource gets an error"):
+    val publisher = Stream(1).toPublisherResource[Int].use(Task.pure).runSync()
+    val signals = Signals[Int](_.request(1))
+    publisher.subscribe(signals)
+    await(signals.ended)
+    signals.all match
+      case List(error: IllegalStateException) =>
+        assert(error.getMessage.contains("within it"), error)
+      case other => fail(s"$other")

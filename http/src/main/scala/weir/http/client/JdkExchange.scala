@@ -25,12 +25,10 @@ private[http] object JdkExchange:
         HttpTimeoutException(s"${request.method} ${request.uri}: no response within $limit.")
       )
     )
-    def answered(sent: SentBody) =
+    def answered(sent: BodyPublisher) =
       Task.asyncCancelable[Answer](send(client, requestOf(request, sent), _))
     for
-      sent <- Resource.make(Task.delay(SentBody(publisher(request.body))))(sent =>
-        Task.delay(sent.close())
-      )
+      sent <- publisher(request.body)
       (answer, body) <- Resource.makeFull(poll =>
         poll(answered(sent).timeoutTo(limit, tooLate)).map(answer => (answer, bodyOf(answer)))
       ) { case ((_, body), _) => Task.delay(body.close()) }
@@ -62,23 +60,27 @@ private[http] object JdkExchange:
     answer.body.subscribe(body)
     body
 
-  private def requestOf(request: Request, body: SentBody): HttpRequest =
+  private def requestOf(request: Request, body: BodyPublisher): HttpRequest =
     val builder = HttpRequest.newBuilder(request.uri).method(request.method, body)
     // Over plain HTTP the JDK would ask each server for an upgrade to HTTP/2.
     if request.uri.getScheme == "http" then builder.version(Version.HTTP_1_1): Unit
     request.headers.toVector.foreach((name, value) => builder.header(name, value): Unit)
     builder.build()
 
-  private def publisher(body: Body)(using WeirRuntime): BodyPublisher =
+  /** Returns the body of a request, which is sent within the use. The JDK's client leaves its run
+    * when a server answers before it has read all, or when the exchange is cancelled after that.
+    */
+  private def publisher(body: Body)(using WeirRuntime): Resource[BodyPublisher] =
     val bytes = body.inMemory
-    if body.length.contains(0) then BodyPublishers.noBody()
-    else if bytes != null then BodyPublishers.ofByteArray(bytes)
+    if body.length.contains(0) then Resource.pure(BodyPublishers.noBody())
+    else if bytes != null then Resource.pure(BodyPublishers.ofByteArray(bytes))
     else
       val all = if body.isRepeatable then body.stream else once(body.stream)
-      val blocks = all.filter(_.nonEmpty).map(ByteBuffer.wrap).toPublisher[ByteBuffer]
-      body.length match
-        case Some(length) => BodyPublishers.fromPublisher(blocks, length)
-        case None => BodyPublishers.fromPublisher(blocks)
+      all.filter(_.nonEmpty).map(ByteBuffer.wrap).toPublisherResource[ByteBuffer].map { blocks =>
+        body.length match
+          case Some(length) => BodyPublishers.fromPublisher(blocks, length)
+          case None => BodyPublishers.fromPublisher(blocks)
+      }
 
   /** Returns `blocks`, whose second run fails: the JDK's client would send what is left of them. */
   private def once(blocks: Stream[Array[Byte]]): Stream[Array[Byte]] =

@@ -7,6 +7,7 @@ import java.nio.ByteBuffer
 import java.util.List as JavaList
 import java.util.concurrent.Flow.Publisher
 import java.util.concurrent.{CompletionException, Executors}
+import scala.jdk.OptionConverters.*
 import sttp.client4.*
 import sttp.client4.compression.{CompressionHandlers, Compressor}
 import sttp.client4.httpclient.{HttpClientAsyncBackend, HttpClientBackend}
@@ -40,8 +41,7 @@ final class TaskHttpBackend private (
 
   /** As the base class does, but a response that comes at the moment of a cancel is closed too. */
   override def sendRegular[T](request: GenericRequest[T, R]): Task[Response[T]] =
-    convertRequest(request).flatMap { converted =>
-      val (asked, sent) = closable(customizeRequest(converted))
+    closable(request).flatMap { (asked, sent) =>
       Task.bracketFull(poll => poll(exchange(asked)).onError { case _ => sent }.onCancel(sent)) {
         answer =>
           val whole = Option(answer.body).fold(emptyBody())(lowLevelBodyToBody).endedBy(sent)
@@ -53,13 +53,27 @@ final class TaskHttpBackend private (
       }
     }
 
-  /** Returns `request`, and the task that ends the run of its body. */
-  private def closable(request: HttpRequest): (HttpRequest, Task[Unit]) =
-    if request.bodyPublisher.isEmpty then (request, Task.unit)
-    else
-      val body = SentBody(request.bodyPublisher.get)
-      val asked = HttpRequest.newBuilder(request, (_, _) => true).method(request.method, body)
-      (asked.build(), Task.delay(body.close()))
+  /** Returns `request` as the JDK has it, and the task that ends the run of its body: the JDK's
+    * client leaves it when a server answers before it has read all.
+    */
+  private def closable[T](request: GenericRequest[T, R]): Task[(HttpRequest, Task[Unit])] =
+    convertRequest(request).flatMap { made =>
+      val converted = customizeRequest(made)
+      val isInMemory = converted.bodyPublisher == made.bodyPublisher && (request.body match
+        case NoBody | _: StringBody | _: ByteArrayBody | _: ByteBufferBody => true
+        case _ => false)
+      converted.bodyPublisher.toScala.filter(body => !isInMemory && body.contentLength != 0) match
+        case None => Task.pure((converted, Task.unit))
+        case Some(body) =>
+          Stream.fromPublisher(body, buffer = 1).toPublisherResource[ByteBuffer].allocated.map {
+            (blocks, close) =>
+              val sent =
+                if body.contentLength < 0 then BodyPublishers.fromPublisher(blocks)
+                else BodyPublishers.fromPublisher(blocks, body.contentLength)
+              val asked = HttpRequest.newBuilder(converted, (_, _) => true)
+              (asked.method(converted.method, sent).build(), close)
+          }
+    }
 
   private type Answer = HttpResponse[Publisher[JavaList[ByteBuffer]]]
 
