@@ -1,17 +1,15 @@
 package weir
 package io
 
-import java.io.{FileInputStream, IOException}
+import java.io.IOException
 import java.net.{ServerSocket, Socket}
-import java.nio.file.{Files, Path}
-import java.security.KeyStore
 import java.util.concurrent.TimeoutException
-import javax.net.ssl.{KeyManagerFactory, SSLContext, SSLHandshakeException, TrustManagerFactory}
+import javax.net.ssl.{SSLContext, SSLHandshakeException}
 import scala.concurrent.duration.*
 
 /** TLS, with certificates that the JDK's keytool signs. */
 class TlsSuite extends StreamTests:
-  import TlsSuite.*
+  import TlsContexts.*
 
   private val echo: Tcp.Connection => Task[Any] = c => c.writeAll(c.bytes(7)).attempt
 
@@ -224,54 +222,3 @@ class TlsSuite extends StreamTests:
     socket.setSoTimeout(10_000)
     assertEquals(socket.getInputStream.read(), -1)
     socket.close()
-
-private object TlsSuite:
-  private val password = "changeit".toCharArray
-
-  /** For `localhost`, and trusts itself. */
-  lazy val local: SSLContext = context(keys(store), trust(store))
-
-  /** Trusts that certificate, and has none. */
-  lazy val trusting: SSLContext = context(null, trust(store))
-
-  /** Trusts another certificate. */
-  lazy val stranger: SSLContext = context(null, trust(keyStore()))
-
-  private lazy val store = keyStore()
-
-  private def context(
-      keys: Array[javax.net.ssl.KeyManager] | Null,
-      trust: Array[javax.net.ssl.TrustManager]
-  ): SSLContext =
-    val made = SSLContext.getInstance("TLS")
-    made.init(keys, trust, null)
-    made
-
-  private def keys(store: KeyStore) =
-    val factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm)
-    factory.init(store, password)
-    factory.getKeyManagers
-
-  private def trust(store: KeyStore) =
-    val factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm)
-    factory.init(store)
-    factory.getTrustManagers
-
-  /** Returns a store with a key and a certificate for `localhost`, which the key signs. */
-  private def keyStore(): KeyStore =
-    val file = Files.createTempDirectory("weir-tls").resolve("keys.p12")
-    val tool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString
-    val process = ProcessBuilder(
-      (s"$tool -J-XX:TieredStopAtLevel=1 -genkeypair -alias local -keyalg EC -dname CN=localhost " +
-        s"-ext SAN=DNS:localhost -validity 2 -storetype PKCS12 -storepass ${String(password)} " +
-        s"-keystore $file").split(' ')*
-    ).redirectErrorStream(true).start()
-    val output = String(process.getInputStream.readAllBytes())
-    assert(process.waitFor() == 0, output)
-    val store = KeyStore.getInstance("PKCS12")
-    val in = FileInputStream(file.toFile)
-    try store.load(in, password)
-    finally in.close()
-    // A certificate that is trusted stands by itself, without a key.
-    store.setCertificateEntry("trusted", store.getCertificate("local"))
-    store

@@ -5,7 +5,8 @@ import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicReference
 import javax.net.ssl.SSLContext
 import scala.concurrent.duration.*
-import weir.http.TestContexts.{local, other}
+import weir.io.TlsContexts
+import weir.io.TlsContexts.{local, other}
 import weir.{Deferred, Resource, Stream, Task}
 
 /** The server and the client with TLS. */
@@ -149,7 +150,7 @@ class HttpTlsSuite extends HttpSuite:
     val without = SSLContext.getInstance("TLS")
     serving(ok, settings) { port =>
       assertEquals(client().use(text(_, port)).runSync(), "ok")
-      without.init(null, TestContexts.trust, null)
+      without.init(null, TlsContexts.trust, null)
       assert(client(without).use(text(_, port).attempt).runSync().isLeft)
     }
 
