@@ -186,3 +186,22 @@ class HttpServerBodiesSuite extends HttpSuite:
       connection.send("POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n4\nabcd\n0\n\n")
       assertEquals(connection.response().body, "The body has more than 3 bytes.\n")
     }
+
+  test("what a body holds is freed once it is sent, also one that is small, and before the drain"):
+    val go = weir.Deferred.unsafe[Unit]
+    val bytes = "abc".getBytes
+    val free = Task(java.util.Arrays.fill(bytes, 'z'.toByte)) >> go.get
+    val isFreed = CountDownLatch(1)
+    val body = Body(bytes).onRelease(free >> Task(isFreed.countDown()))
+    serving(_ => Task.pure(Response(200, body = body))) { port =>
+      connected(port)(connection => assertEquals(connection.get("/").body, "abc"))
+      assertEquals(isFreed.getCount, 1L)
+      go.complete(()).runSync(): Unit
+    }
+    assertEquals(isFreed.getCount, 0L)
+
+  test("a body that is null is answered with 500"):
+    val none = null.asInstanceOf[Body]
+    exchanging(_ => Task.pure(Response(200, body = none))) { connection =>
+      assertEquals(connection.get("/").status, 500)
+    }

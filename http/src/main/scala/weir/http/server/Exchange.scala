@@ -13,7 +13,7 @@ import weir.{Outcome, Task, WeirRuntime}
   * Jetty's callback it is the end of the last write.
   *
   *   - **Owner only**, the fiber, and then the code that runs at its end: `isAdmitted`,
-  *     `taskNanos`.
+  *     `response`, `taskNanos`.
   */
 private[server] final class Exchange(
     requests: Requests,
@@ -26,6 +26,9 @@ private[server] final class Exchange(
     RequestBody(in, requests.settings.bodyLimitBytes, () => stop(Exchange.Reason.ClientGone))
   private val writer = ResponseWriter(out, in.getMethod, () => makeRoom())
   private var isAdmitted = true
+
+  /** The response that the handler has returned. */
+  private var response: Response | Null = null
 
   /** The time at which the handler began; 0 before, and after its end. */
   private var taskNanos = 0L
@@ -59,23 +62,20 @@ private[server] final class Exchange(
       )
 
   private def answer(request: RequestBody => Request): Task[Unit] =
-    val handled = Task.defer {
-      taskNanos = System.nanoTime() | 1
-      requests.handler(request(body))
-    }
     Task
-      .bracketFull(poll => poll(handled)) { response =>
-        if !mayAnswer() then Task.canceled
-        else
-          Exchange.check(response)
-          writer.send(response, isLast(response))
-      }((response, _) => release(response))
+      .defer {
+        taskNanos = System.nanoTime() | 1
+        requests.handler(request(body))
+      }
+      .map(returned => response = returned) // `map`: a cancel does not come in between
+      .flatMap(_ => send())
       .handleErrorWith(answerFailure)
 
-  /** Frees what the body of `response` holds, even if the body was not sent. */
-  private def release(response: Response | Null): Task[Unit] =
-    if response == null then Task.unit
-    else response.body.release.handleErrorWith(e => Task.delay(requests.log.failed(in, e)))
+  private def send(): Task[Unit] =
+    if !mayAnswer() then Task.canceled
+    else
+      val returned = Exchange.checked(response)
+      writer.send(returned, isLast(returned))
 
   /** Marks the end of the handler. Returns false if its task is being cancelled. */
   private def mayAnswer(): Boolean =
@@ -106,7 +106,12 @@ private[server] final class Exchange(
       requests.log.failed(in, error)
       Exchange.internalError
 
+  /** Sends what is left. An error of that, too, ends the exchange. */
   private def ended(outcome: Outcome[Unit]): Unit =
+    try complete(outcome)
+    catch case error: Throwable => fail(error)
+
+  private def complete(outcome: Outcome[Unit]): Unit =
     outcome match
       case Outcome.Succeeded(_) => finish()
       case Outcome.Failed(error) => fail(error)
@@ -138,8 +143,7 @@ private[server] final class Exchange(
   override def succeeded(): Unit =
     isSent = true
     requests.served(in, out.getStatus, writer.sentBytes)
-    try completion.succeeded()
-    finally requests.ended()
+    releaseThen(completion.succeeded())
 
   override def failed(error: Throwable): Unit =
     isSent = true
@@ -154,8 +158,21 @@ private[server] final class Exchange(
     requests.served(in, Requests.aborted, writer.sentBytes)
     makeRoom()
     endPoint.abort()
-    try completion.failed(error)
-    finally requests.ended()
+    releaseThen(completion.failed(error))
+
+  /** Frees what the body of the response holds, even if that was not sent, and then ends the
+    * request.
+    */
+  private def releaseThen(end: => Unit): Unit =
+    def completed() =
+      try end
+      finally requests.ended()
+    val body = if response == null then null else response.nn.body
+    if body == null || (body.release eq Task.unit) then completed()
+    else
+      body.release
+        .handleErrorWith(error => Task.delay(requests.log.failed(in, error)))
+        .runAsync(_ => completed())(using requests.runtime): Unit
 
   /** Lowers the count that the limit of requests looks at, once. */
   private def makeRoom(): Unit =
@@ -174,9 +191,12 @@ private[server] object Exchange:
   val handlerLate: Response = Response.text("The request took too long.\n", 503)
   val internalError: Response = Response.text("Internal Server Error\n", 500)
 
-  private def check(response: Response | Null): Unit =
+  private def checked(response: Response | Null): Response =
     if response == null then throw NullPointerException("The handler has returned no response.")
+    if response.body == null then
+      throw NullPointerException("The handler has returned a response whose body is null.")
     if response.status < 200 || response.status > 599 then
       throw IllegalStateException(
         s"The handler's response has the status ${response.status}. It must be from 200 to 599."
       )
+    response
