@@ -728,7 +728,7 @@ lazy val bench = project
       "dev.zio" %% "zio" % "2.1.26",
       "dev.zio" %% "zio-streams" % "2.1.26",
       "com.softwaremill.ox" %% "core" % "1.0.0",
-      // Its own Ox is older.
+      // Its own Ox is older. No newer version of this artifact resolves.
       "com.softwaremill.sttp.tapir" %% "tapir-netty-server-sync" % "1.11.15",
       "org.apache.pekko" %% "pekko-stream" % "1.5.0",
       "io.projectreactor" % "reactor-core" % "3.8.8",

@@ -10,7 +10,7 @@ flags="-Xmx1g -XX:+UseParallelGC --sun-misc-unsafe-memory-access=allow"
 serve() { exec $java $flags -cp "$classpath" weir.bench.http.HttpServers "$1" 2>/dev/null; }
 for round in $(seq "$rounds"); do
   for scenario in ${SCENARIOS:-hello:64 json:64 bytes:4}; do
-    for server in ${SERVERS:-weir jetty jdk ember}; do
+    for server in ${SERVERS:-weir jetty jdk ember tapir}; do
       coproc serving { serve "$server"; }
       read -r port process <&"${serving[0]}"
       result=$($java $flags -cp "$classpath" weir.bench.http.HttpLoad "$port" "$process" \
