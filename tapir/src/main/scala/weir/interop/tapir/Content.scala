@@ -15,33 +15,26 @@ private enum Content:
       length: Option[Long],
 
       /** Ends the parts of the body, if it has parts. */
-      boundary: Option[String] = None,
-
-      /** Frees what the blocks hold, even if they have not run. */
-      release: Task[Unit] = Task.unit
+      boundary: Option[String] = None
   )
 
   def body: Body = this match
     case InMemory(bytes) => Body(bytes)
-    case Blocks(blocks, length, _, release) =>
+    case Blocks(blocks, length, _) =>
       // A body may be that of the request, which has too many bytes.
       val sent = blocks.adaptError { case error: StreamMaxLengthExceededException =>
         BodyTooLarge(error.maxBytes)
       }
-      Body.stream(sent, length).onRelease(release)
-
-  /** Frees what a body holds that no server gets. */
-  def drop: Task[Unit] = this match
-    case InMemory(_) => Task.unit
-    case blocks: Blocks => blocks.release
+      Body.stream(sent, length)
 
 private object Content:
   val empty: Content = InMemory(Array.emptyByteArray)
 
 /** Tells tapir when a body has been sent: one in memory has no need of files any more, so it counts
-  * as sent at once, and a stream that is not sent when the server drops it.
+  * as sent at once, and a stream that is not sent when the request ends.
   */
-private object ContentListener extends BodyListener[Task, Content]:
+private final class ContentListener(resources: RequestResources)
+    extends BodyListener[Task, Content]:
   def onComplete(content: Content)(ended: Try[Unit] => Task[Unit]): Task[Content] = content match
     case Content.InMemory(_) => ended(Success(())).as(content)
     case content: Content.Blocks =>
@@ -49,9 +42,9 @@ private object ContentListener extends BodyListener[Task, Content]:
         val hasEnded = AtomicBoolean()
         def once(result: Try[Unit]) =
           Task.defer(if hasEnded.getAndSet(true) then Task.unit else ended(result))
-        val closing = content.blocks.onFinalizeCase {
+        resources.atEnd(once(Success(())))
+        content.copy(blocks = content.blocks.onFinalizeCase {
           case Outcome.Failed(error) => once(Failure(error))
           case _ => once(Success(()))
-        }
-        content.copy(blocks = closing, release = content.release.guarantee(once(Success(()))))
+        })
       }

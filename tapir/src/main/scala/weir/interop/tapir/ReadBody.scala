@@ -57,7 +57,7 @@ private object ReadBody extends RequestBody[Task, WeirStreams]:
       case RawBodyType.InputStreamRangeBody =>
         bytes.map(bytes => RawValue(InputStreamRange(() => ByteArrayInputStream(bytes))))
       case RawBodyType.FileBody =>
-        TapirRequest.files(request).write(request, body.stream).map { file =>
+        TapirRequest.resources(request).write(request, body.stream).map { file =>
           RawValue(FileRange(file), Seq(FileRange(file)))
         }
       case multipart: RawBodyType.MultipartBody =>

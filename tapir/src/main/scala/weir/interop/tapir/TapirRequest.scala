@@ -25,12 +25,12 @@ private final class TapirRequest private (request: Request, attributes: Attribut
     new TapirRequest(underlying.asInstanceOf[Request], attributes)
 
 private object TapirRequest:
-  private val filesKey = AttributeKey[TemporaryFiles]
+  private val resourcesKey = AttributeKey[RequestResources]
 
-  def apply(request: Request, files: TemporaryFiles): TapirRequest =
-    new TapirRequest(request, AttributeMap.Empty.put(filesKey, files))
+  def apply(request: Request, resources: RequestResources): TapirRequest =
+    new TapirRequest(request, AttributeMap.Empty.put(resourcesKey, resources))
 
   /** Returns the request that a request of tapir was made of. */
   def of(request: ServerRequest): Request = request.underlying.asInstanceOf[Request]
 
-  def files(request: ServerRequest): TemporaryFiles = request.attribute(filesKey).get
+  def resources(request: ServerRequest): RequestResources = request.attribute(resourcesKey).get

@@ -22,7 +22,8 @@ object TapirServer:
     * **Cancelled**: the task of an endpoint, when the server cancels that of the handler.
     *
     * Files that were made for a request are deleted, however it ends: after the response, or at
-    * once if there is none. An input stream of a response is closed, even if it is not sent.
+    * once if there is none. An input stream of a response is closed, even if it is not sent, or an
+    * interceptor fails.
     *
     * Bodies that are no streams are read into memory, or into a file, up to the limit of the
     * server, `ServerSettings.bodyLimitBytes`, or that of the endpoint, `maxRequestBodyLength`.
@@ -40,26 +41,27 @@ object TapirServer:
       options: TapirOptions = TapirOptions.default,
       otherwise: Request => Task[Response] = notFound
   ): Request => Task[Response] =
-    val interpreter = new ServerInterpreter[WeirStreams, Task, Content, WeirStreams](
-      FilterServerEndpoints(endpoints),
-      ReadBody,
-      ToContent,
-      options.interceptors,
-      _ => Task.unit // the handler deletes them
-    )(using taskMonad, ContentListener)
+    val served = FilterServerEndpoints(endpoints)
     request =>
       Task.defer {
-        val files = TemporaryFiles(options)
+        val resources = RequestResources(options)
+        val interpreter = new ServerInterpreter[WeirStreams, Task, Content, WeirStreams](
+          served,
+          ReadBody,
+          ToContent(resources),
+          options.interceptors,
+          _ => Task.unit // they are of the resources
+        )(using taskMonad, ContentListener(resources))
         Task.uncancelable { poll =>
-          poll(interpreter(TapirRequest(request, files)))
+          poll(interpreter(TapirRequest(request, resources)))
             .flatMap {
-              case RequestResult.Response(response, _) => toResponse(request, response)
+              case RequestResult.Response(response, _) => Task.delay(toResponse(request, response))
               case RequestResult.Failure(_) => poll(otherwise(request))
             }
-            .map(response => response.copy(body = response.body.onRelease(files.deleteAll)))
+            .map(response => response.copy(body = response.body.onRelease(resources.releaseAll)))
             .guaranteeCase {
               case Outcome.Succeeded(_) => Task.unit
-              case _ => files.deleteAll
+              case _ => resources.releaseAll
             }
         }
       }
@@ -67,12 +69,8 @@ object TapirServer:
   private val notFound: Request => Task[Response] =
     _ => Task.pure(Response.text("Not Found", 404))
 
-  private def toResponse(request: Request, response: ServerResponse[Content]): Task[Response] =
-    val content = response.body.getOrElse(withoutBody(request, response))
-    Task.delay(toResponse(response, content)).guaranteeCase {
-      case Outcome.Succeeded(_) => Task.unit
-      case _ => content.drop
-    }
+  private def toResponse(request: Request, response: ServerResponse[Content]): Response =
+    toResponse(response, response.body.getOrElse(withoutBody(request, response)))
 
   /** An answer to `HEAD` may say how long the body would be. */
   private def withoutBody(request: Request, response: ServerResponse[Content]): Content =
@@ -84,7 +82,7 @@ object TapirServer:
   private def toResponse(response: ServerResponse[Content], content: Content): Response =
     val headers = Headers(response.headers.map(header => header.name -> header.value)*)
     val all = content match
-      case Content.Blocks(_, _, Some(boundary), _) =>
+      case Content.Blocks(_, _, Some(boundary)) =>
         val contentType = headers.get("Content-Type").getOrElse("multipart/form-data")
         headers.set("Content-Type", s"$contentType; boundary=$boundary")
       case _ => headers

@@ -19,7 +19,8 @@ import weir.interop.sttp.WeirStreams
 import weir.{Stream, Task}
 
 /** Makes the body of a response of the value of an endpoint. */
-private object ToContent extends ToResponseBody[Content, WeirStreams]:
+private final class ToContent(resources: RequestResources)
+    extends ToResponseBody[Content, WeirStreams]:
   val streams: WeirStreams = WeirStreams
 
   def fromRawValue[R](
@@ -32,8 +33,8 @@ private object ToContent extends ToResponseBody[Content, WeirStreams]:
     case RawBodyType.ByteArrayBody => Content.InMemory(value)
     case RawBodyType.ByteBufferBody => Content.InMemory(bytesOf(value))
     case RawBodyType.InputStreamBody =>
-      val close = Task.delay(value.close())
-      Content.Blocks(Stream.fromInputStream(value), headers.contentLength, release = close)
+      resources.atEnd(Task.delay(value.close()))
+      Content.Blocks(Stream.fromInputStream(value), headers.contentLength)
     case RawBodyType.InputStreamRangeBody => ofRange(value)
     case RawBodyType.FileBody => ofFile(value)
     case multipart: RawBodyType.MultipartBody => ofParts(value, multipart)
@@ -107,5 +108,4 @@ private object ToContent extends ToResponseBody[Content, WeirStreams]:
     val boundary = UUID.randomUUID.toString
     val blocks =
       Multipart.write(known.map((part, content) => (part, content.body.stream)), boundary)
-    val release = known.foldLeft(Task.unit)((before, part) => before.guarantee(part._2.drop))
-    Content.Blocks(blocks, None, Some(boundary), release)
+    Content.Blocks(blocks, None, Some(boundary))

@@ -2,11 +2,13 @@ package weir.interop.tapir
 
 import _root_.sttp.model.{Header, Part, StatusCode}
 import _root_.sttp.tapir.*
+import _root_.sttp.tapir.model.ServerRequest
 import _root_.sttp.tapir.server.interceptor.metrics.MetricsRequestInterceptor
+import _root_.sttp.tapir.server.interceptor.{RequestInterceptor, RequestResult}
 import _root_.sttp.tapir.server.metrics.{EndpointMetric, Metric}
 import java.nio.file.Files
 import java.util.concurrent.{ConcurrentLinkedQueue, CountDownLatch}
-import weir.http.{Body, ServerSettings}
+import weir.http.{Body, HttpError, ServerSettings}
 import weir.interop.sttp.WeirStreams
 import weir.{Stream, Task}
 
@@ -177,6 +179,26 @@ class TapirBodiesSuite extends TapirSuite:
         )
       askingBy(served)(quiet)(_.send(method, "/")): Unit
       assert(opened.isClosed, (method, status, field))
+
+  test("an input stream is closed if an interceptor fails, or drops the response"):
+    def resultOf(result: Task[RequestResult[Nothing]]) = TapirOptions.customiseInterceptors
+      .prependInterceptor(
+        RequestInterceptor.transformResult[Task](
+          new RequestInterceptor.RequestResultTransform[Task]:
+            def apply[B](request: ServerRequest, dropped: RequestResult[B]) = result
+        )
+      )
+      .options
+    val cases = List(
+      418 -> Task.fail(HttpError(418, "expected")),
+      404 -> Task.pure(RequestResult.Failure(Nil))
+    )
+    for (status, result) <- cases do
+      val opened = Opened()
+      val served =
+        endpoint.out(inputStreamBody).serverLogicSuccess[Task](_ => Task.pure(opened))
+      assertEquals(askingBy(served)(resultOf(result))(_.get("/")).status, status)
+      assert(opened.isClosed, status)
 
   test("tapir hears of the end of a stream that is not sent, once"):
     val ended = java.util.concurrent.atomic.AtomicInteger()
