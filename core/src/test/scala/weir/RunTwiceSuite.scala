@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.IteratorHasAsScala
-import weir.io.{Bytes, Source, Text}
+import weir.io.{Bytes, ServerSentEvent, Source, Text}
 import weir.std.Topic
 
 /** Each way to make a stream, a pipe or a sink, run again and beside another run. */
@@ -18,7 +18,8 @@ class RunTwiceSuite extends RunTwice:
   private val bytes = Stream("ab".getBytes, "cd".getBytes)
 
   complete(
-    List(Stream, Text, Bytes).map(_.getClass) :+ Class.forName("weir.Sinks$package$"),
+    List(Stream, Text, Bytes, ServerSentEvent).map(_.getClass) :+
+      Class.forName("weir.Sinks$package$"),
     internal = Set("Stream.of")
   )
 
@@ -64,6 +65,9 @@ class RunTwiceSuite extends RunTwice:
   elements("Stream.fromTry")(1)(Stream.fromTry(scala.util.Try(1)))
   elements("Stream.fromJavaStream")(1, 2)(Stream.fromJavaStream(java.util.List.of(1, 2).stream()))
   elements("Stream.fromPublisher")(1, 2)(Stream.fromPublisher(Stream(1, 2).toPublisher))
+  elements("Stream.toPublisherResource")(1, 2)(
+    Stream.resource(Stream(1, 2).toPublisherResource[Int]).flatMap(Stream.fromPublisher(_))
+  )
   elements("Stream.sleep")(())(Stream.sleep(1.nano))
   elements("Stream.awakeEvery")(true, true)(Stream.awakeEvery(1.milli).take(2).map(_ >= 1.milli))
   elements("Stream.fixedRate")((), ())(Stream.fixedRate(1.milli).take(2))
@@ -144,6 +148,12 @@ class RunTwiceSuite extends RunTwice:
   private val ab = "ab".getBytes
   private val cd = "cd".getBytes
 
+  pipe("ServerSentEvent.encode")(ServerSentEvent("a"))("data: a\n\n".getBytes)(
+    ServerSentEvent.encode
+  )
+  pipe("ServerSentEvent.decode")("id: 1\ndata: a\n\n".getBytes)(
+    ServerSentEvent("a", id = Some("1"))
+  )(ServerSentEvent.decode)
   pipe("Text.utf8Decode")(ab, cd)("ab", "cd")(Text.utf8Decode)
   pipe("Text.decode")(ab, cd)("ab", "cd")(Text.decode(UTF_8))
   pipe("Text.utf8Encode")("ab", "cd")(ab, cd)(Text.utf8Encode)

@@ -1,6 +1,8 @@
 package weir.http
 
+import scala.concurrent.duration.{Duration, DurationInt, FiniteDuration}
 import weir.Stream
+import weir.io.ServerSentEvent
 
 /** A response, by a server or to a client.
   *
@@ -41,3 +43,37 @@ object Response:
   /** Returns the bytes that `blocks` emits, as `contentType`. */
   def stream(blocks: Stream[Array[Byte]], contentType: String, status: Int = 200): Response =
     Response(status, Headers("Content-Type" -> contentType), Body.stream(blocks))
+
+  /** Returns a response that sends the header fields at once, and each event as soon as `events`
+    * emits it. After each `keepAlive` it sends a comment, which readers pass over: so no proxy
+    * takes the connection for an idle one. One event is asked for ahead of the client.
+    *
+    * **Cancelled**: `events`, when the client goes, and at the end of the drain. A stream that goes
+    * on for ever holds up the drain for all of its time, so end it earlier. **Fails**: if `events`
+    * fails, the connection is aborted.
+    * {{{
+    * def prices(request: Request): Task[Response] =
+    *   Task.pure(Response.events(latest.map(price => ServerSentEvent(price.toString))))
+    * }}}
+    */
+  def events(
+      events: Stream[ServerSentEvent],
+      keepAlive: FiniteDuration = 15.seconds
+  ): Response =
+    require(
+      keepAlive > Duration.Zero,
+      s"Response.events: keepAlive was $keepAlive. It must be above 0."
+    )
+    val blocks = events
+      .through(ServerSentEvent.encode)
+      .mergeHaltLeft(Stream.fixedRate(keepAlive).as(comment))
+      .prepend(Array.emptyByteArray)
+    Response(200, ofEvents, Body.stream(blocks))
+
+  private val ofEvents = Headers(
+    "Content-Type" -> "text/event-stream",
+    "Cache-Control" -> "no-store",
+    "X-Accel-Buffering" -> "no" // nginx would keep events back
+  )
+
+  private val comment = ":\n\n".getBytes

@@ -33,7 +33,9 @@ class SttpStreamingSuite extends SttpSuite(SttpStreaming()):
 class SttpWebSocketSuite extends SttpSuite(SttpWebSockets()):
   protected def server: Resource[Any] = WebSocketTestServer.running(port)
 
-/** The tests of `suite`, which ask a server at sttp's port. */
+/** The tests of `suite`. The port of the server that they ask is a constant of sttp's, so it cannot
+  * be one that is free: two runs of these suites on one machine, at one time, are one too many.
+  */
 abstract class SttpSuite(suite: Suite) extends munit.FunSuite:
   protected val port: Int = URI.create(HttpTest.endpoint).getPort
   protected def server: Resource[Any]
@@ -83,13 +85,7 @@ private final class SttpStreaming extends StreamingTest[Task, WeirStreams], With
     blocks.through(Text.utf8Decode).mkString()
 
   override def sseConsumer(blocks: Stream[Array[Byte]]): Task[List[ServerSentEvent]] =
-    blocks
-      .through(Text.utf8Decode)
-      .through(Text.lines)
-      .split(_.isEmpty)
-      .filter(_.nonEmpty)
-      .map(lines => ServerSentEvent.parse(lines.toList))
-      .toList
+    blocks.through(WeirServerSentEvents.parse).toList
 
 private final class SttpWebSockets
     extends WebSocketTest[Task],

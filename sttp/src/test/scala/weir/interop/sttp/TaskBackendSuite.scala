@@ -1,6 +1,7 @@
 package weir.interop.sttp
 
 import _root_.sttp.client4.*
+import _root_.sttp.model.sse.ServerSentEvent
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.DurationInt
@@ -18,7 +19,7 @@ class TaskBackendSuite extends WeirSuite, RunTwice:
     .use(server => TaskBackend.resource().use(body(_, server.port)))
     .runSync()
 
-  complete(List(TaskBackend.getClass))
+  complete(List(TaskBackend.getClass, WeirServerSentEvents.getClass))
 
   row("TaskBackend.resource")(List("ok", "ok"))(
     HttpServer.serve(0)(_ => Task.pure(Response.text("ok"))).use { server =>
@@ -32,6 +33,52 @@ class TaskBackendSuite extends WeirSuite, RunTwice:
       }
     }
   )
+
+  private val event = ServerSentEvent(Some("a\nb"), Some("kind"), Some("7"), Some(10))
+  private val eventText = "event: kind\nid: 7\nretry: 10\ndata: a\ndata: b\n\n"
+
+  pipe("WeirServerSentEvents.parse")(s": comment\n\n: comment\n$eventText".getBytes)(event)(
+    WeirServerSentEvents.parse
+  )
+
+  pipe("WeirServerSentEvents.write")(event)(eventText.getBytes)(WeirServerSentEvents.write)
+
+  test("an event cannot begin another one, and loses nothing"):
+    def written(event: ServerSentEvent) = Stream(event)
+      .through(WeirServerSentEvents.write)
+      .through(WeirServerSentEvents.parse)
+      .toList
+      .runSync()
+    for data <- List("x\revent: admin\rdata: forged\r\r", "a\n", "\n", "") do
+      assertEquals(
+        written(ServerSentEvent(Some(data))),
+        List(ServerSentEvent(Some(data.replace("\r", "\n"))))
+      )
+    for text <- List("1\n\ndata: forged", "1\r") do
+      intercept[IllegalArgumentException](written(ServerSentEvent(id = Some(text)))): Unit
+      intercept[IllegalArgumentException](written(ServerSentEvent(eventType = Some(text)))): Unit
+
+  test("a request may be changed to one without a body, and to one with another stream"):
+    val echo = (request: weir.http.Request) => request.body.text().map(Response.text(_))
+    def asked(change: java.net.http.HttpRequest.Builder => Unit) =
+      HttpServer.serve(0)(echo).use { server =>
+        def customize(request: java.net.http.HttpRequest) =
+          val builder = java.net.http.HttpRequest.newBuilder(request, (_, _) => true)
+          change(builder)
+          builder.build()
+        TaskBackend.resource(customizeRequest = customize).use { backend =>
+          basicRequest
+            .post(uri"http://localhost:${server.port}")
+            .streamBody(WeirStreams)(Stream("a".getBytes))
+            .response(asStringOrFail)
+            .send(backend)
+            .map(_.body)
+        }
+      }
+    assertEquals(asked(_.GET(): Unit).runSync(), "")
+    val bytes = Stream(java.nio.ByteBuffer.wrap("b".getBytes)).toPublisher[java.nio.ByteBuffer]
+    val other = java.net.http.HttpRequest.BodyPublishers.fromPublisher(bytes)
+    assertEquals(asked(_.POST(other): Unit).runSync(), "b")
 
   test("a cancel closes the exchange: the server's task is cancelled too"):
     val begun, cancelled = CountDownLatch(1)

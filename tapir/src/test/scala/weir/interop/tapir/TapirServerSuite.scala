@@ -1,10 +1,13 @@
 package weir.interop.tapir
 
 import _root_.sttp.model.StatusCode
+import _root_.sttp.model.sse.ServerSentEvent
 import _root_.sttp.tapir.*
 import _root_.sttp.tapir.model.UsernamePassword as Credentials
+import scala.concurrent.duration.DurationInt
 import weir.http.{HttpClient, HttpError, HttpServer, Request, Response}
-import weir.{RunTwice, Task}
+import weir.interop.sttp.WeirServerSentEvents
+import weir.{Deferred, RunTwice, Stream, Task}
 
 /** Which endpoint answers, with what, and what is said of a request that fits none. */
 class TapirServerSuite extends TapirSuite, RunTwice:
@@ -223,3 +226,22 @@ class TapirServerSuite extends TapirSuite, RunTwice:
       socket.close()
       await(cancelled)
     }
+
+  test("events are sent one by one, and the header fields before the first one"):
+    val go = Deferred.unsafe[Unit]
+    val event = ServerSentEvent(Some("a\nb"), Some("kind"), Some("7"), Some(10))
+    val events = Stream.eval(go.get).as(event) ++ Stream.exec(Task.never)
+    val served =
+      endpoint.get.out(serverSentEventsBody).serverLogicSuccess[Task](_ => Task.pure(events))
+    val read = HttpServer.serve(0)(TapirServer.handler(List(served))).use { server =>
+      HttpClient.resource().use { client =>
+        client.stream(Request.get(s"http://localhost:${server.port}/")).use { response =>
+          val first = response.body.stream.through(WeirServerSentEvents.parse).take(1).toList
+          (go.complete(()) >> first).map((response.headers.get("Content-Type"), _))
+        }
+      }
+    }
+    assertEquals(
+      read.timeout(10.seconds).runSync(),
+      (Some("text/event-stream; charset=UTF-8"), List(event))
+    )
