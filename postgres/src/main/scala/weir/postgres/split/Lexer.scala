@@ -26,11 +26,8 @@ private[split] final class Lexer(
   private var run: Run = Run(Position.start)
   private var reading = Between
   private var isEnded = false
-  private var isCommandEnded = false
+  private var afterCommand: Commands.Next | Null = null // null: no command has ended
   private var restOfLine: Run | Null = null
-  private var isQuit = false
-  private var isKept = false // the statement that a command has ended is not sent
-  private var sending = Option.empty[Piece.Answer] // of the statement that a command has ended
   private var passed = 0 // bytes of a branch of `\if` that is not taken
   private var values = List.empty[Value] // of variables, the one that is read first
   private var asked = Option.empty[Asked] // a variable that is known once the run has come so far
@@ -47,8 +44,7 @@ private[split] final class Lexer(
 
   /** Reads on. True if a statement or a command has ended; false if the bytes are used. */
   def read(from: Run): Boolean =
-    isEnded = false
-    isCommandEnded = false
+    forgetEnd()
     val variable = asked
     asked = None
     variable.foreach(replace(_, from.index))
@@ -56,11 +52,15 @@ private[split] final class Lexer(
     while goesOn do
       val before = values
       readOn(before.headOption.fold(from)(_.run))
-      goesOn = !isEnded && !isCommandEnded && ((values ne before) || before.nonEmpty)
+      goesOn = !isEnded && !isCommand && ((values ne before) || before.nonEmpty)
       if goesOn && (values eq before) then
         endVariable()
         if values eq before then values = values.tail
-    isEnded || isCommandEnded
+    isEnded || isCommand
+
+  private def forgetEnd(): Unit =
+    isEnded = false
+    afterCommand = null
 
   /** Reads on, up to an end or to a variable that is replaced. */
   private def readOn(from: Run): Unit =
@@ -70,7 +70,7 @@ private[split] final class Lexer(
     val bytes = from.bytes
     val end = from.end
     var i = from.index
-    while i < end && !isEnded && !isCommandEnded && (values eq before) do
+    while i < end && !isEnded && !isCommand && (values eq before) do
       i = reading match
         case Between => between(bytes, i, end)
         case InStatement => tokens(bytes, i, end)
@@ -91,18 +91,20 @@ private[split] final class Lexer(
     (reading == InStatement || reading == Inactive) && (scanner.unended ne null)
 
   /** Returns true if a command has ended, and no statement. */
-  def isCommand: Boolean = isCommandEnded
+  def isCommand: Boolean = afterCommand ne null
 
   /** Returns true if the script ends with the command. */
-  def quits: Boolean = isQuit
+  def quits: Boolean = afterCommand == Commands.Next.Quit
 
   /** Returns true if the command has ended a statement that is not sent. */
-  def keeps: Boolean = isKept
+  def keeps: Boolean = afterCommand == Commands.Next.Keep
 
   /** Returns what is done with the rows of the statement that the command sends; none if it sends
     * none.
     */
-  def sends: Option[Piece.Answer] = sending
+  def sends: Option[Piece.Answer] = afterCommand match
+    case Commands.Next.Send(answer) => Some(answer)
+    case _ => None
 
   /** Returns true if a statement has begun, which may be only comments. */
   def hasText: Boolean = text.isBegun
@@ -134,7 +136,7 @@ private[split] final class Lexer(
     val form = commands.extended.take()
     val hasData = classifier.isCopy && Extended.runsText(form)
     if hasData && (form ne null) then errors.extendedCopy(text.start)
-    if !isEnded && sending.nonEmpty then endPart(at)
+    if !isEnded && sends.nonEmpty then endPart(at)
     val now = settings.now
     val statement = text.statement(at, firstAt, now, hasData, endOffset, answer, form, isEnded)
     errors.checkMemory(statement, isJoined)
@@ -172,11 +174,10 @@ private[split] final class Lexer(
     * one, and `read` is to go on.
     */
   def finishCommand(): Boolean =
-    isEnded = false
-    isCommandEnded = false
+    forgetEnd()
     if reading == Backslash || reading == Meta then endCommand(run.index, isInRun = false): Unit
     else endVariable()
-    isCommandEnded || values.nonEmpty
+    isCommand || values.nonEmpty
 
   /** Ends the variable that is being read, if its name is all that is left. */
   private def endVariable(): Unit =
@@ -184,10 +185,9 @@ private[split] final class Lexer(
 
   /** The end of the script: fails if something is open. True if a statement has ended with it. */
   def finish(): Boolean =
-    isEnded = false
-    isCommandEnded = false
     val at = run.index
-    if !isQuit then command.finish()
+    if !quits then command.finish()
+    forgetEnd()
     if reading == InStatement then finishTokens(text.length(at))
     reading = Between
     if text.isBegun then
@@ -302,8 +302,7 @@ private[split] final class Lexer(
         asked = Some(variable)
         text.pause(at)
         command.want(wanted.first, variable.place)
-        isCommandEnded = true
-        sending = None
+        afterCommand = Commands.Next.Again
       case problem: CommandProblem => errors.fail(variable.place, problem)
 
   private def semicolon(at: Int): Unit =
@@ -378,22 +377,14 @@ private[split] final class Lexer(
   /** Carries out the command, whose line ends before `at`, and returns the index to go on at. */
   private def endCommand(at: Int, isInRun: Boolean): Int =
     val next = command.run()
-    isCommandEnded = true
-    if next == Commands.Next.Again then
-      sending = None // as the command before it may have had something to send
-      at
-    else endedCommand(next, at, isInRun)
+    afterCommand = next
+    if next == Commands.Next.Again then at else endedCommand(next, at, isInRun)
 
   private def endedCommand(next: Commands.Next, at: Int, isInRun: Boolean): Int =
-    isQuit = next == Commands.Next.Quit
-    isKept = next == Commands.Next.Keep
-    sending = next match
-      case Commands.Next.Send(answer) => Some(answer)
-      case _ => None
     if next == Commands.Next.Reset then text.abandon()
     reading =
       if !commands.isActive then Inactive
-      else if text.isBegun && sending.isEmpty && !isKept then InStatement
+      else if text.isBegun && sends.isEmpty && !keeps then InStatement
       else Between
     if reading == Inactive then
       passed = 0

@@ -107,8 +107,7 @@ final class Splitter private[postgres] (
               piece = echo
               echo = null
             else if isFinished && lexer.finishCommand() then
-              takeRestOfLine()
-              if lexer.isCommand then piece = afterCommand()
+              if lexer.isCommand then piece = ofCommand()
             else
               goesOn = false
               if isFinished && lexer.finish() then piece = statement()
@@ -172,8 +171,10 @@ final class Splitter private[postgres] (
       Piece.Command("echo", List(shown), file.position(file.index), usedUp)
 
   private def ended(): Piece | Null =
-    if !lexer.isCommand then statement()
-    else if lexer.quits then
+    if lexer.isCommand then ofCommand() else statement()
+
+  private def ofCommand(): Piece | Null =
+    if lexer.quits then
       quitAt = usedUp
       aside = null
       reading = Over
