@@ -45,6 +45,13 @@ private[postgres] object Extended:
     case Described => "gdesc"
     case Piped(within) => commandOf(within)
 
+  /** Returns the values of its parameters. */
+  def valuesOf(form: Extended | Null): List[String] = form match
+    case Bound(values) => values
+    case Named(_, values) => values
+    case Piped(within) => valuesOf(within)
+    case _ => Nil
+
   /** Returns the number of bytes of its names and values. */
   def sizeBytes(form: Extended | Null): Long = form match
     case Bound(values) => values.map(_.length.toLong).sum

@@ -8,8 +8,9 @@ import weir.postgres.split.{SqlLiteral, SqlText}
   * It looks at the words before a value, so the statement need not be complete or valid: the value
   * of `PASSWORD '…'` and of any other name that suggests a secret; the password in an address or in
   * the parameters of a connection; the values of settings with a dot in their name; the arguments
-  * of functions that take keys. It hides too much rather than too little. A secret without such a
-  * word before it, as in the list of an INSERT, is not recognized.
+  * of functions that take keys; the arguments of `\bind` and `\bind_named`. It hides too much
+  * rather than too little. A secret without such a word before it, as in the list of an INSERT, is
+  * not recognized.
   */
 object Secrets:
   /** Replaces a secret. */
@@ -200,9 +201,10 @@ object Secrets:
     val value = ListValue.matcher(text).region(from.min(text.length), text.length)
     if value.lookingAt() then value.end else from
 
-  /** Passwords in addresses, and what looks like the hash of one. */
+  /** Passwords in addresses, what looks like the hash of one, and the values of parameters. */
   private def texts(text: String): Iterator[Range] =
-    each(Address.matcher(text)).map(m => Range(m.start(1), m.end(1))) ++
+    each(Bound.matcher(text)).map(m => Range(m.start(1), m.end(1))) ++
+      each(Address.matcher(text)).map(m => Range(m.start(1), m.end(1))) ++
       each(Hash.matcher(text)).map(m => Range(m.start, m.end))
 
   private def each(matcher: Matcher): Iterator[Matcher] =
@@ -233,6 +235,12 @@ object Secrets:
   private val Address = pattern(
     """(?:\b[a-z][a-z0-9+.-]{0,20}:/{1,2}[^\s:/?#@'"]{0,60}:|""" +
       """[^\s:/?#@'"(,=]{0,60}:(?=[^\s'":@/]))([^\s'"]{1,500})@"""
+  )
+
+  // They end at a backslash outside of quotes, or with the line.
+  private val Bound = pattern(
+    """\\bind(?:_named[ \t]+(?:'(?:[^'\\\n]|\\[^\n])*+'|[^\s\\]++))?[ \t]++""" +
+      """((?:'(?:[^'\\\n]|\\[^\n])*+'?|"[^"\n]*+"?|[^\s\\'"]|[ \t\r]++(?=[^\s\\]))++)"""
   )
   private val Hash = pattern(
     """scram-sha-256\$\d+:[a-z0-9+/=]+\$[a-z0-9+/=:]+|(?<=['"])md5[0-9a-f]{32}(?=['"])"""

@@ -65,8 +65,33 @@ class SecretsSuite extends FunSuite:
       "ALTER ROLE a PASSWORD '***' VALID UNTIL 'y'; SET a.b='***'; SELECT 'postgres://u:***@h/d'"
     )
 
+  test("the arguments of \\bind are hidden up to the next command or the end of the line"):
+    for (text, shown) <- List(
+        "SELECT $1 \\bind hunter2 \\g" -> "SELECT $1 \\bind *** \\g",
+        "SELECT $1, $2 \\bind a 'b \\' c' \"d e\" \\sendpipeline" ->
+          "SELECT $1, $2 \\bind *** \\sendpipeline",
+        "\\bind_named 's t' a b \nSELECT 'c';" -> "\\bind_named 's t' *** \nSELECT 'c';",
+        "\\bind_named s\nSELECT 'c';" -> "\\bind_named s\nSELECT 'c';",
+        "\\bind a\\g" -> "\\bind ***\\g",
+        "\\bind 'a" -> "\\bind ***",
+        "\\bind \\g" -> "\\bind \\g"
+      )
+    do assertEquals(Secrets.mask(text), shown)
+
   test("text of any length is looked through without a deep stack, and in good time"):
-    for part <- List("'", "''", "a:", "\\a", "password=", "'password', ", "set a.b = x,", "/*", "$")
+    for part <- List(
+        "'",
+        "''",
+        "a:",
+        "\\a",
+        "password=",
+        "'password', ",
+        "set a.b = x,",
+        "/*",
+        "$",
+        "\\bind a ",
+        "\\bind '"
+      )
     do Secrets.mask(part * (16_384 / part.length)): Unit
 
   test("the line of an error hides a secret whose word is on another line"):

@@ -1,7 +1,8 @@
 package weir.postgres.apply
 
 import java.nio.charset.Charset
-import weir.postgres.{Encodings, Piece, Position, ScriptException, Secrets, ServerError}
+import java.nio.charset.StandardCharsets.ISO_8859_1
+import weir.postgres.{Encodings, Extended, Piece, Position, ScriptException, Secrets, ServerError}
 import weir.postgres.psql.{CommandProblem, Variables}
 import weir.postgres.split.Characters
 
@@ -48,9 +49,13 @@ private[postgres] object Placing:
       error: ServerError
   ) = error.hiding(known ++ secretsOf(statement, charset))
 
-  /** The secrets in the statement; in a very long one only those near its beginning. */
+  /** The secrets in the statement, in a very long one only those near its beginning, and the values
+    * of its parameters, any of which may be one.
+    */
   def secretsOf(statement: Piece.Statement, charset: Charset): Set[String] =
-    Secrets.values(String(statement.text, 0, statement.text.length.min(LongestLooked), charset))
+    val text = String(statement.text, 0, statement.text.length.min(LongestLooked), charset)
+    val bound = Extended.valuesOf(statement.extended).filter(_.nonEmpty)
+    Secrets.values(text) ++ bound.map(value => String(value.getBytes(ISO_8859_1), charset))
 
   private val LongestLooked = 256 << 10
 
