@@ -15,6 +15,9 @@ private[postgres] final class ExtendedCommands(variables: Variables):
   /** Returns true if the next statement is not sent as usual. */
   def isSet: Boolean = next ne null
 
+  /** Returns true if also a statement without a text is sent at its semicolon. */
+  def sendsEmpty: Boolean = isSet || pipeline.isOpen
+
   /** Returns true if it is sent without a text. */
   def needsNoText: Boolean = next match
     case _: (Extended.Named | Extended.Closed) => true

@@ -90,6 +90,9 @@ private[split] final class Lexer(
   def isInQuote: Boolean =
     (reading == InStatement || reading == Inactive) && (scanner.unended ne null)
 
+  /** Returns true if a semicolon has ended the statement. */
+  def hasSemicolon: Boolean = isEnded
+
   /** Returns true if a command has ended, and no statement. */
   def isCommand: Boolean = afterCommand ne null
 
@@ -217,7 +220,7 @@ private[split] final class Lexer(
     if i == end then i
     else
       ByteClass.of(bytes(i)) match
-        case ByteClass.Semicolon if !commands.extended.isSet => i + 1
+        case ByteClass.Semicolon if !commands.extended.sendsEmpty => i + 1
         case ByteClass.Backslash => beginCommand(i)
         case _ =>
           begin(i)

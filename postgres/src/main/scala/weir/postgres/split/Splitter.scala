@@ -223,7 +223,8 @@ final class Splitter private[postgres] (
 
   private def statement(): Piece | Null =
     if lexer.isStatement then taken(Piece.Answer.Dropped)
-    else if commands.extended.isSet then lexer.takeTextless(usedUp, Piece.Answer.Dropped)
+    else if commands.extended.isSet || lexer.hasSemicolon && commands.extended.sendsEmpty then
+      lexer.takeTextless(usedUp, Piece.Answer.Dropped)
     else
       lexer.skip()
       null
