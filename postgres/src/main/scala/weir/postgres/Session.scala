@@ -261,7 +261,13 @@ final class Session private (
         .onThread {
           val result =
             try Right(call.run(send(call)))
-            catch case error: SQLException => Left(placed(error))
+            catch
+              case error: SQLException => Left(placed(error))
+              case error: VirtualMachineError =>
+                // It may have come in the middle of an answer, the rest of which nobody awaits.
+                lost = true
+                connection.abort()
+                throw error
           dispatcher.tellWaiting()
           result.fold(throw _, identity)
         }

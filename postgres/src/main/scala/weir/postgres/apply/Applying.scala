@@ -183,6 +183,7 @@ private[postgres] final class Applying(
 
   private object piping extends Pipeline.Run:
     def stopsOnError: Boolean = commands.stopsOnError
+    def isPrinting: Boolean = output.isPrinting
 
     def begins(statement: Piece.Statement, file: String): Unit =
       current = statement
@@ -192,6 +193,7 @@ private[postgres] final class Applying(
       val statement = item.statement.nn
       begins(statement, item.script)
       output.begin()
+      if output.isPrinting && item.isDropped then throw Pipeline.dropped(item)
       if output.isPrinting then item.show(output)
       count(statement, item.done, item.nanos)
       delivery.piped(statement)
@@ -200,6 +202,10 @@ private[postgres] final class Applying(
     def failed(statement: Piece.Statement, file: String, body: Array[Byte]): Unit =
       begins(statement, file)
       checked(statement)(throw session.errorOf(body))
+
+    def refused(statement: Piece.Statement, file: String, why: ScriptException): Unit =
+      begins(statement, file)
+      Applying.this.failed(why, session.connectionLost)
 
     def aborted(statement: Piece.Statement, file: String): Unit =
       last.skipped()
@@ -294,9 +300,9 @@ private[postgres] final class Applying(
     checks.checkReading(script, statement.reading, statement.start)
     checked(statement) {
       val refused = checks.refusal(script, statement)
-      if refused ne null then throw refused
-      echo.before(script, statement)
-      pipeline.add(statement, script)
+      if (refused ne null) && commands.stopsOnError then throw refused
+      if refused eq null then echo.before(script, statement)
+      pipeline.add(statement, script, refused)
     }
 
   /** Prepares what becomes of the rows of the statement. */

@@ -13,15 +13,25 @@ import weir.postgres.protocol.{Exchange, ExtendedCall, ExtendedMessages, Extende
   * to the next sync. A run that ends at its first error sends nothing after a sync before which a
   * statement has failed.
   *
+  * Rows that nothing prints are dropped as they arrive.
+  *
   *   - **Owner only**: the fiber that applies the scripts, or the thread on which it calls the
   *     server.
+  *
+  * @param mostKeptBytes
+  *   **Fails** if the results that are kept take more memory
   */
-private[apply] final class Pipeline(session: Session, run: Pipeline.Run):
+private[apply] final class Pipeline(
+    session: Session,
+    run: Pipeline.Run,
+    mostKeptBytes: Long = Runtime.getRuntime.maxMemory / 4
+):
   import Pipeline.*
 
   private val waiting = ArrayDeque[Item]()
   private val answered = ArrayDeque[Item]()
   private var waitingBytes = 0L
+  private var keptBytes = 0L // of the rows of all results
 
   /** True if the server skips all up to the next sync. */
   private var isAborted = false
@@ -37,9 +47,16 @@ private[apply] final class Pipeline(session: Session, run: Pipeline.Run):
   /** Returns true if there is something that was not sent, not ended or not fetched. */
   def isInUse: Boolean = isUnsynced || !waiting.isEmpty || !answered.isEmpty
 
-  /** Adds a statement of the file `script`. */
-  def add(statement: Piece.Statement, script: String)(using Task.Direct): Unit =
-    val item = Item(statement, script, isSync = false)
+  /** Adds a statement of the file `script`.
+    *
+    * @param refused
+    *   why it is not sent; null if it is. The server fails in its place, so that the rest up to the
+    *   next sync does not run without it.
+    */
+  def add(statement: Piece.Statement, script: String, refused: ScriptException | Null)(using
+      Task.Direct
+  ): Unit =
+    val item = Item(statement, script, isSync = false, refused)
     lastAdded = item
     waiting.add(item): Unit
     waitingBytes += sizeOf(item)
@@ -64,18 +81,22 @@ private[apply] final class Pipeline(session: Session, run: Pipeline.Run):
     while left > 0 && !answered.isEmpty do
       val item = answered.poll()
       left -= 1
+      keptBytes -= item.keptBytes
       val error = item.error
-      if error ne null then
-        hasFailed = false
-        isSkipping = !item.isSync
-        run.failed(item.statement.nn, item.script, error)
-      else if item.isSync then
-        isSkipping = false
-        run.synced()
-      else if !item.isAborted then run.done(item)
-      else if !isSkipping then
-        isSkipping = true
-        run.aborted(item.statement.nn, item.script)
+      try
+        if error ne null then
+          hasFailed = false
+          isSkipping = !item.isSync
+          if item.refused eq null then run.failed(item.statement.nn, item.script, error)
+          else run.refused(item.statement.nn, item.script, item.refused.nn)
+        else if item.isSync then
+          isSkipping = false
+          run.synced()
+        else if !item.isAborted then run.done(item)
+        else if !isSkipping then
+          isSkipping = true
+          run.aborted(item.statement.nn, item.script)
+      finally item.discard()
 
   private def sendUntil(count: Int)(using Task.Direct): Unit =
     while !waiting.isEmpty && answered.size < count && !(hasFailed && run.stopsOnError) do
@@ -84,7 +105,8 @@ private[apply] final class Pipeline(session: Session, run: Pipeline.Run):
       if !isAborted then
         for item <- chunk if !item.isSync do
           val statement = item.statement.nn
-          messages.add(statement.extended.nn, ExtendedQuery.textOf(statement))
+          if item.refused ne null then messages.fail()
+          else messages.add(statement.extended.nn, ExtendedQuery.textOf(statement))
       val endsWithSync = chunk.last.isSync
       if endsWithSync then messages.sync() else messages.flush()
       val left = ArrayDeque[Item]()
@@ -96,6 +118,7 @@ private[apply] final class Pipeline(session: Session, run: Pipeline.Run):
         val call = Call(left, endsWithSync)
         session.converse(messages.take(), call).await
         chunk.find(_.copies).foreach(item => throw copying(item.statement.nn, item.script))
+        chunk.find(_.isTooLarge).foreach(item => throw tooLarge(item, mostKeptBytes))
       chunk.foreach: item =>
         hasFailed ||= item.error ne null
         answered.add(item): Unit
@@ -126,8 +149,11 @@ private[apply] final class Pipeline(session: Session, run: Pipeline.Run):
     * ended is rolled back.
     */
   def abandon: Task[Unit] = Task.defer {
+    waiting.forEach(_.discard())
+    answered.forEach(_.discard())
     waiting.clear()
     answered.clear()
+    keptBytes = 0
     if !isUnsynced || session.connectionLost then Task.unit
     else
       val messages = ExtendedMessages()
@@ -140,6 +166,7 @@ private[apply] final class Pipeline(session: Session, run: Pipeline.Run):
   private final class Call(left: ArrayDeque[Item], endsWithSync: Boolean) extends ExtendedCall:
     private var reply: Array[Byte] | Null = null
     private var begunNanos = System.nanoTime()
+    private val isPrinting = run.isPrinting
     begin()
 
     private def begin(): Unit =
@@ -159,7 +186,7 @@ private[apply] final class Pipeline(session: Session, run: Pipeline.Run):
           isUnsynced = false
         case 'E' if item ne null => fail(item, body)
         case _ if (item eq null) || item.isSync => ()
-        case 'T' | 'D' | 'd' => item.rows += ((kind, body))
+        case 'T' | 'D' => keep(item, kind, body)
         case 'H' => item.copies = true
         case 'G' => refuse(item)
         case 'C' =>
@@ -170,6 +197,19 @@ private[apply] final class Pipeline(session: Session, run: Pipeline.Run):
         case '3' => end(item)
         case _ => ()
       kind == 'Z' || !endsWithSync && left.isEmpty
+
+    private def keep(item: Item, kind: Byte, body: Array[Byte]): Unit =
+      if !isPrinting then item.isDropped = true
+      else if !item.isTooLarge then
+        val bytes = body.length + RowBytes
+        item.rows += ((kind, body))
+        item.keptBytes += bytes
+        keptBytes += bytes
+        if keptBytes > mostKeptBytes then
+          item.isTooLarge = true
+          item.rows.clear()
+          keptBytes -= item.keptBytes
+          item.keptBytes = 0
 
     private def end(item: Item): Unit =
       val now = System.nanoTime()
@@ -199,6 +239,9 @@ private[apply] object Pipeline:
   trait Run:
     def stopsOnError: Boolean
 
+    /** The rows of statements are printed, and not dropped. */
+    def isPrinting: Boolean
+
     /** The server works at this statement. */
     def begins(statement: Piece.Statement, script: String): Unit
 
@@ -206,6 +249,9 @@ private[apply] object Pipeline:
 
     /** The statement has failed with an error of this body. **Fails** if the run ends. */
     def failed(statement: Piece.Statement, script: String, body: Array[Byte]): Unit
+
+    /** The statement was not sent. **Fails** if the run ends. */
+    def refused(statement: Piece.Statement, script: String, why: ScriptException): Unit
 
     /** The server has skipped the statement, and perhaps others after it. */
     def aborted(statement: Piece.Statement, script: String): Unit
@@ -216,16 +262,28 @@ private[apply] object Pipeline:
     *
     * @param statement
     *   of a sync the statement before it; null if there is none
+    * @param refused
+    *   why it is not sent; null if it is
     */
-  final class Item(val statement: Piece.Statement | Null, val script: String, val isSync: Boolean):
+  final class Item(
+      val statement: Piece.Statement | Null,
+      val script: String,
+      val isSync: Boolean,
+      val refused: ScriptException | Null = null
+  ):
     val rows: ArrayBuffer[(Byte, Array[Byte])] = ArrayBuffer.empty
     var done: Done = Done(0, "")
     var nanos = 0L
     var error: Array[Byte] | Null = null
     var isAborted = false
     var copies = false
+    var keptBytes = 0L // of its rows
+    var isTooLarge = false // it has more rows than are kept
+    var isDropped = false // it has rows that were not kept, since nothing printed them
 
     def form: Extended | Null = Extended.single(statement.nn.extended)
+
+    def discard(): Unit = if !isSync then statement.nn.discard()
 
     /** Passes the result to `sink`, as if it came from the server now. */
     def show(sink: RowSink): Unit =
@@ -243,6 +301,23 @@ private[apply] object Pipeline:
     hint = Some("psql aborts the connection. Write the COPY behind \\endpipeline.")
   )
 
+  private def tooLarge(item: Item, most: Long): ScriptException = ScriptException(
+    item.script,
+    Some(item.statement.nn.start),
+    s"the results of the pipeline take more than ${(most >> 20).max(1)} MB of memory",
+    hint = Some(
+      "They are kept until \\getresults or \\endpipeline prints them. Fetch fewer at a " +
+        "time, or give the JVM four times as much memory."
+    )
+  )
+
+  def dropped(item: Item): ScriptException = ScriptException(
+    item.script,
+    Some(item.statement.nn.start),
+    "the rows of this statement came while nothing printed them, and were dropped",
+    hint = Some("Write \\o before the \\flush or \\getresults that has them sent.")
+  )
+
   def unended(script: String): ScriptException = ScriptException(
     script,
     None,
@@ -252,6 +327,9 @@ private[apply] object Pipeline:
 
   /** As much as `SendAhead` has under way. */
   private val MostBytes = SendAhead.MostBytes
+
+  /** About the bytes that a row takes beside its values. */
+  private val RowBytes = 64
 
   /** About the bytes of the messages of a statement beside its text. */
   private val MessageBytes = 100

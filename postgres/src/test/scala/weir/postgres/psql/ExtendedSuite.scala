@@ -220,6 +220,48 @@ class ExtendedSuite extends ServerSuite:
     val end = run("1")._2
     assert(end.contains("cannot go on here in a new session"), end)
 
+  private val unprinted = ApplyOptions()
+
+  test("rows that came while nothing printed them are not printed later, without a word"):
+    val (_, url) = newUrl()
+    val begun = "\\startpipeline\nSELECT 1;\n"
+    val end = "\\getresults\n\\endpipeline\n"
+    assertEquals(apply(url, s"$begun\\flushrequest\n$end", unprinted), (Nil, ""))
+    assertEquals(
+      apply(url, s"$begun\\flush\n\\flushrequest\n\\o /dev/null\n$end", unprinted),
+      (
+        Nil,
+        "s.sql:2:1: the rows of this statement came while nothing printed them, and were dropped"
+      )
+    )
+
+  test("the values of parameters are hidden in errors"):
+    val (_, url) = newUrl()
+    val bad = "ERROR: invalid input syntax for type integer: \"***\""
+    for text <- List(
+        "SELECT $1::int \\bind hunter2 \\g\n",
+        "SELECT $1::int \\parse a\n\\bind_named a hünter2 \\g\n",
+        "\\startpipeline\nSELECT $1::int \\bind hunter2 \\sendpipeline\n\\endpipeline\n"
+      )
+    do assert(apply(url, text)._2.endsWith(bad), apply(url, text))
+
+  test("a statement that is not sent fails its part of a pipeline"):
+    val (database, url) = newUrl()
+    val text = "CREATE TABLE t (i int);\n\\startpipeline\nINSERT INTO t VALUES (1);\n" +
+      "INSERT INTO t VALUES ('\u00ff');\nINSERT INTO t VALUES (2);\n\\syncpipeline\n" +
+      "INSERT INTO t VALUES (3);\n\\flushrequest\n\\getresults 3\n\\echo a\n\\endpipeline\n"
+    val told = Told()
+    val run = ScriptConnection
+      .open(url)
+      .use: connection =>
+        SqlScript
+          .fromInputStream("s.sql")(ByteArrayInputStream(text.getBytes("ISO-8859-1")))
+          .applyTo(connection, go, told)
+    run.runSync(): Unit
+    val refused = "s.sql:4:24: the byte 0xff is not valid UTF8"
+    assertEquals(told.told.toList, List(refused, "a\n"))
+    assertEquals(server.ask(database)("SELECT string_agg(i::text, ' ') FROM t"), "3")
+
   test("settings that a pipeline makes hold on the other connections of a COPY"):
     val (database, url) = newUrl()
     val jobs =
