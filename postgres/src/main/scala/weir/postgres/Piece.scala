@@ -109,6 +109,21 @@ object Piece:
         hasSemicolon
       )
 
+    /** Returns the same COPY, as it is if the server runs it and its data follows. */
+    private[postgres] def withData =
+      Statement(
+        text,
+        true,
+        start,
+        endOffset,
+        jumps,
+        answer,
+        long,
+        reading,
+        extended,
+        hasSemicolon
+      )
+
     /** Returns true if it is a part of a pipeline. */
     private[postgres] def isPiped: Boolean = extended.isInstanceOf[Extended.Piped]
 

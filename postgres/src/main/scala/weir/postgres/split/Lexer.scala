@@ -86,6 +86,9 @@ private[split] final class Lexer(
   /** Returns true if the statement that has ended is more than comments. */
   def isStatement: Boolean = hasToken
 
+  /** Returns true if the statement is a `COPY … FROM STDIN`, in whatever form it is sent. */
+  def isCopy: Boolean = classifier.isCopy
+
   /** Returns true if a string, a quoted name or a block comment is open. */
   def isInQuote: Boolean =
     (reading == InStatement || reading == Inactive) && (scanner.unended ne null)

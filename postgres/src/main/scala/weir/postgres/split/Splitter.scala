@@ -235,7 +235,7 @@ final class Splitter private[postgres] (
 
   private def taken(answer: Piece.Answer): Piece.Statement =
     val piece = lexer.take(usedUp, answer)
-    remember(piece)
+    remember(if lexer.isCopy then piece.withData else piece)
     if piece.copies then beginCopy(piece.start)
     piece
 

@@ -220,6 +220,14 @@ class ExtendedSuite extends ServerSuite:
     val end = run("1")._2
     assert(end.contains("cannot go on here in a new session"), end)
 
+  test("a COPY that was only described or prepared is sent with its data"):
+    val (database, url) = newUrl()
+    val text = s"${plain}CREATE TABLE t (i int);\nCOPY t FROM STDIN \\gdesc\n\\g\n7\n\\.\n" +
+      "COPY t FROM STDIN \\parse c\n\\g\n8\n\\.\n"
+    val none = "The command has no result, or the result has no columns.\n"
+    assertEquals(apply(url, text), (List(none), ""))
+    assertEquals(server.ask(database)("SELECT string_agg(i::text, ' ') FROM t"), "7 8")
+
   private val unprinted = ApplyOptions()
 
   test("rows that came while nothing printed them are not printed later, without a word"):
