@@ -35,6 +35,8 @@ final class SqlScript private (
     *
     * **Fails** with a `ScriptException` if there is no such file, it is damaged, or cannot be
     * split; all pieces before that place have been emitted then.
+    *
+    * A statement of `\bind` comes without its values: only `applyTo` sends them.
     */
   def pieces: Stream[Piece] = piecesWith(PsqlOptions())
 
