@@ -161,6 +161,9 @@ class RunTwiceOperatorsSuite extends RunTwice:
 
   // ---- as a task or a resource ----
 
+  gives("toPublisherResource")(1, 2, 3)(
+    Stream.resource(ns.toPublisherResource[Int]).flatMap(Stream.fromPublisher(_))
+  )
   ends("drain")(())(ns.drain)
   ends("toList")(List(1, 2, 3))(ns.toList)
   ends("toVector")(Vector(1, 2, 3))(ns.toVector)

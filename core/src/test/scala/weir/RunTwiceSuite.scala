@@ -65,9 +65,6 @@ class RunTwiceSuite extends RunTwice:
   elements("Stream.fromTry")(1)(Stream.fromTry(scala.util.Try(1)))
   elements("Stream.fromJavaStream")(1, 2)(Stream.fromJavaStream(java.util.List.of(1, 2).stream()))
   elements("Stream.fromPublisher")(1, 2)(Stream.fromPublisher(Stream(1, 2).toPublisher))
-  elements("Stream.toPublisherResource")(1, 2)(
-    Stream.resource(Stream(1, 2).toPublisherResource[Int]).flatMap(Stream.fromPublisher(_))
-  )
   elements("Stream.sleep")(())(Stream.sleep(1.nano))
   elements("Stream.awakeEvery")(true, true)(Stream.awakeEvery(1.milli).take(2).map(_ >= 1.milli))
   elements("Stream.fixedRate")((), ())(Stream.fixedRate(1.milli).take(2))
