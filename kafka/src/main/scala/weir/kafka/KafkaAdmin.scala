@@ -200,7 +200,10 @@ final class KafkaAdmin private (val client: Admin, brokers: String):
     )
     ask(hanging.partition.toString)(client.abortTransaction(spec).all).void
 
-  private def openTransactions(partitions: Set[TopicPartition]): Task[Vector[HangingTransaction]] =
+  /** Returns all open transactions, those that go on too. */
+  private[kafka] def openTransactions(
+      partitions: Set[TopicPartition]
+  ): Task[Vector[HangingTransaction]] =
     ask(partitions.mkString(", "))(client.describeProducers(partitions.asJava).all).map { found =>
       for
         (partition, states) <- found.asScala.toVector

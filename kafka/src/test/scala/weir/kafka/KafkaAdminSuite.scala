@@ -78,18 +78,6 @@ class KafkaAdminSuite extends KafkaSuite:
       "bootstrap.servers" -> TestBroker.address,
       "transactional.id" -> TestBroker.name("open")
     )
-    def open(admin: KafkaAdmin) =
-      val found = admin.client.describeProducers(java.util.List.of(partition))
-      for
-        producer <- found.partitionResult(partition).get.activeProducers.asScala.toVector
-        if producer.currentTransactionStartOffset.isPresent
-      yield HangingTransaction(
-        partition,
-        producer.currentTransactionStartOffset.getAsLong,
-        producer.producerId,
-        producer.producerEpoch,
-        producer.coordinatorEpoch.orElse(0)
-      )
     Using.resource(Client(properties.asJava, StringSerializer(), StringSerializer())): producer =>
       producer.initTransactions()
       producer.beginTransaction()
@@ -97,9 +85,9 @@ class KafkaAdminSuite extends KafkaSuite:
       withAdmin { admin =>
         for
           hanging <- admin.hangingTransactions(Set(topic))
-          found <- Task(open(admin))
+          found <- admin.openTransactions(Set(partition))
           _ <- Task.traverse(found)(admin.abort)
-          left <- Task(open(admin))
+          left <- admin.openTransactions(Set(partition))
         yield
           assertEquals(hanging, Vector.empty)
           assertEquals(found.map(_.startOffset), Vector(0L))
