@@ -72,19 +72,7 @@ object Piece:
     /** Returns the length of the whole statement, wherever its bytes are. */
     def sizeBytes: Int = if long eq null then text.length else long.length
 
-    private[postgres] def after(bytes: Long) =
-      Statement(
-        text,
-        copies,
-        start,
-        endOffset + bytes,
-        jumps,
-        answer,
-        long,
-        reading,
-        extended,
-        hasSemicolon
-      )
+    private[postgres] def after(bytes: Long) = changed(endOffset = endOffset + bytes)
 
     /** Returns the same statement, sent by a command that ends at `endOffset`, in a session with
       * other settings.
@@ -96,24 +84,22 @@ object Piece:
         form: Extended | Null
     ) =
       val hasData = copies && (form eq null)
-      Statement(
-        text,
-        hasData,
-        start,
-        endOffset,
-        jumps,
-        answer,
-        null,
-        reading,
-        form,
-        hasSemicolon
-      )
+      changed(hasData, endOffset, answer, long = null, reading, form)
 
     /** Returns the same COPY, as it is if the server runs it and its data follows. */
-    private[postgres] def withData =
+    private[postgres] def withData = changed(copies = true)
+
+    private def changed(
+        copies: Boolean = copies,
+        endOffset: Long = endOffset,
+        answer: Answer = answer,
+        long: LongText | Null = long,
+        reading: Reading = reading,
+        extended: Extended | Null = extended
+    ) =
       Statement(
         text,
-        true,
+        copies,
         start,
         endOffset,
         jumps,

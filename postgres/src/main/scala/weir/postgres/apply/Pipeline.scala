@@ -235,7 +235,7 @@ private[apply] final class Pipeline(
       reply = messages.take()
 
 private[apply] object Pipeline:
-  /** What becomes of the results. */
+  /** Takes the results, in the order of their statements. */
   trait Run:
     def stopsOnError: Boolean
 
