@@ -5,8 +5,8 @@ import _root_.sttp.tapir.model.ServerRequest
 import java.util.concurrent.ConcurrentLinkedDeque
 import weir.{Stream, Task, writeTo}
 
-/** What was made for one request and its response: files, input streams. Tapir itself forgets it
-  * where a body cannot be read to its end, or an interceptor drops a response.
+/** Keeps the files and the input streams of one request and its response. Tapir itself forgets
+  * them where a body cannot be read to its end, or an interceptor drops a response.
   */
 private final class RequestResources(options: TapirOptions):
   private val releases = ConcurrentLinkedDeque[Task[Unit]]()
