@@ -24,7 +24,7 @@ import weir.fiber.{Suspend, TaskFiber, Waiter}
   *     registers meanwhile. The caller moves the state of `first`, then reads `relay`. A fiber that
   *     waits writes `relay`, then reads the state of `first`. At least one of them sees the other.
   *     If both do, the CAS in the relay's own waiter decides.
-  *   - Once a cancel has ended the first wait, its state says nothing any more, and `relay` alone
+  *   - Once a cancel has ended the first wait, its state has no meaning any more, and `relay` alone
   *     decides, by CAS: the first call moves it to `Called`.
   */
 final class Callback[A] private (first: Waiter) extends (Either[Throwable, A] => Unit):

@@ -31,15 +31,15 @@ object ContextHook:
   private[weir] def installed: ContextHook | Null =
     of(ServiceLoader.load(classOf[ContextHook]).asScala.toVector)
 
-  /** Looks whether OpenTelemetry's context follows fibers, once, where a task is run with such a
-    * context, and warns if it does not: spans would then have wrong parents. Returns null if
-    * OpenTelemetry is not on the class path.
+  /** Checks once if OpenTelemetry's context follows fibers, when a task is run with such a context,
+    * and warns if it does not: spans would then have wrong parents. Returns null if OpenTelemetry
+    * is not on the class path.
     *
     * Core does not depend on OpenTelemetry, so its methods are found by their names.
     */
   private[weir] final class OtelCheck private (current: MethodHandle, root: AnyRef):
 
-    /** Returns false once it has looked. */
+    /** Returns false after the check. */
     def isPending(hook: ContextHook | Null): Boolean =
       val context = now()
       val isSet = context ne root

@@ -5,11 +5,11 @@ import weir.trace.{DumpText, Snapshot}
 /** The state of all fibers of a runtime when `WeirRuntime.fiberDump` was called. `toString` is its
   * text.
   *
-  * The runtime is not stopped meanwhile. The statements about one fiber were true at one time;
-  * those about two fibers may have been true at two times.
+  * The runtime continues while the dump is made. The entry of one fiber shows one moment. The
+  * entries of two fibers may show two different moments.
   *
   * @param fibers the fibers that have begun and not ended. A fiber that waits for an object that no
-  *   code can reach any more is missing once the garbage collector has taken it.
+  *   code can reach any more is missing once it has been garbage collected.
   * @param cycles the names of fibers of which each waits for the next, and the last for the first
   */
 final class FiberDump private[weir] (
@@ -51,8 +51,8 @@ object FiberDump:
     * @param thread the thread that it occupies; empty if none
     * @param trace the user's lines: the line that its thread is at, then the lines that wait for
     *   the result
-    * @param started the line at which the fiber that has started this one continued; known only of
-    *   a fiber without lines of its own, such as that of `queue.take.start`
+    * @param started the line at which the fiber that has started this one continued; known only for
+    *   a fiber without lines of the user, such as that of `queue.take.start`
     */
   final case class Entry private[weir] (
       fiber: String,
@@ -64,7 +64,7 @@ object FiberDump:
       trace: Vector[StackTraceElement],
       started: Option[StackTraceElement]
   )(
-      /** Returns false if a fiber that is not among the holders may have a permit. */
+      /** False if a fiber that is not among the holders may have a permit. */
       val areAllHolders: Boolean
   )
 

@@ -25,7 +25,7 @@ final class Mutex private () extends Permits(1):
   /** Returns true if a task holds the mutex. */
   def isLocked: Task[Boolean] = Task.delay(holder ne null)
 
-  /** Names this mutex: `WeirRuntime.metrics` then has its figures under the name. Returns this
+  /** Names this mutex: `WeirRuntime.metrics` then reports its metrics under that name. Returns this
     * mutex.
     * {{{
     * val lock = Mutex().map(_.named("ledger"))

@@ -216,7 +216,7 @@ final class Queue[A] private (kind: Queue.Kind, capacity: Int) extends Guarded:
             value
         case _ => value
 
-  /** Names this queue: `WeirRuntime.metrics` then has its figures under the name. Returns this
+  /** Names this queue: `WeirRuntime.metrics` then reports its metrics under that name. Returns this
     * queue.
     * {{{
     * val orders = Queue.bounded[String](10).map(_.named("orders"))

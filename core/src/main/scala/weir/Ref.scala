@@ -17,7 +17,7 @@ final class Ref[A] private (state: AtomicReference[A]):
   /** Sets the value. */
   def set(value: A): Task[Unit] = Task.delay(state.set(value))
 
-  /** Sets the value and returns the value before. */
+  /** Sets the value and returns the previous value. */
   def getAndSet(value: A): Task[A] = Task.delay(state.getAndSet(value))
 
   /** Sets the value to the result of `f` for it. `f` may be called more than once; it should be
@@ -25,7 +25,7 @@ final class Ref[A] private (state: AtomicReference[A]):
     */
   def update(f: A => A): Task[Unit] = Task.delay(change(f): Unit)
 
-  /** Sets the value to the result of `f` for it, and returns the value before. */
+  /** Sets the value to the result of `f` for it, and returns the previous value. */
   def getAndUpdate(f: A => A): Task[A] = modify(a => (f(a), a))
 
   /** Calls `f` with the value and sets the value to the result, unless another fiber has changed

@@ -166,8 +166,8 @@ object Resource:
   private def of[A](acquire: Finalizers => Task[A]): Resource[A] = new Resource[A]:
     private[weir] def allocate(into: Finalizers): Task[A] = acquire(into)
 
-  /** Makes a resource from `acquire`, which returns its value, and `release`, which releases that.
-    * Both are masked. If `acquire` fails, nothing is released.
+  /** Makes a resource from `acquire`, which returns its value, and `release`, which releases the
+    * value. Both are masked. If `acquire` fails, nothing is released.
     * {{{
     * val temporary: Resource[java.nio.file.Path] =
     *   Resource.make(Task(Files.createTempFile("a", ".txt")))(path => Task(Files.delete(path)))

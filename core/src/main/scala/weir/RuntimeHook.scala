@@ -3,8 +3,8 @@ package weir
 import java.util.ServiceLoader
 import scala.jdk.CollectionConverters.*
 
-/** Starts something beside the runtime of a JVM, such as a console or an exporter of its figures,
-  * without a line of the program.
+/** Starts something together with the default runtime of a JVM, such as a console or an exporter of
+  * its metrics, without code in the program.
   *
   * Name the class in `META-INF/services/weir.RuntimeHook`, and every JVM that finds it on its class
   * path calls it.

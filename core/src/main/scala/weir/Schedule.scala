@@ -93,8 +93,8 @@ abstract class Schedule[-A] private[weir] ():
   final def modifyDelay[B <: A](f: (B, FiniteDuration) => FiniteDuration): Schedule[B] =
     Schedule.of(start => MapRun[B](begin(start), f))
 
-  /** As this one, with figures under `name` in `WeirRuntime.metrics`, for as long as it is in use:
-    * how often it has had a task run again, and how often it has stopped.
+  /** As this one, with metrics under `name` in `WeirRuntime.metrics`, for as long as it is in use:
+    * the number of times that it has repeated a task, and that it has stopped.
     * {{{
     * val patient = Schedule.exponential(1.second).times(5).named("payments")
     * }}}
@@ -114,7 +114,7 @@ abstract class Schedule[-A] private[weir] ():
   final def or[B <: A](that: Schedule[B]): Schedule[B] =
     Schedule.of(start => OrRun(begin(start), that.begin(start)))
 
-  /** Follows this schedule, and `that` one when this one stops. */
+  /** Follows this schedule until it stops, then `that` one. */
   final def andThen[B <: A](that: Schedule[B]): Schedule[B] =
     Schedule.of(start => AndThenRun(begin(start), that, start))
 
@@ -136,7 +136,7 @@ object Schedule:
     of(_ => (_, _) => nanos)
 
   /** Repeats for ever at a fixed rate: at each `interval` from the beginning of the first run.
-    * After a run that took longer, the next one begins at once. Missed runs are not made up for.
+    * After a run that took longer, the next one begins at once. Missed runs are skipped.
     */
   def fixed(interval: FiniteDuration): Schedule[Any] =
     val nanos = positive("fixed", "interval", interval)
@@ -157,11 +157,10 @@ object Schedule:
     val nanos = positive("fibonacci", "first delay", one)
     of(_ => FibonacciRun(nanos))
 
-  /** Repeats at the moments of the time of day that `following` returns: it is called with the
-    * present after each run, and returns the next moment after that, or `None` to stop. Moments
-    * that have passed during a run are not made up for. A wait is not changed by a change of the
-    * system's clock during the wait. If that sets the clock back by less than three hours, the
-    * moments that come again by it are left out.
+  /** Repeats at the times that `following` returns. It is called with the current time after each
+    * run, and returns the time of the next run, or `None` to stop. Times that pass during a run are
+    * skipped. A change of the system's clock does not change the length of a wait that has begun.
+    * If the clock is set back by less than three hours, the times that occur again are skipped.
     *
     * `weir-cron` makes schedules of the five fields of cron.
     * {{{

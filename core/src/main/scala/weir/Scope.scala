@@ -15,7 +15,7 @@ final class Scope private (failFast: Boolean) extends SupervisedFibers:
   private var failure: Throwable | Null = null
   private var isCancelled = false
 
-  /** True once a fiber of the cancelled scope has ended without a value. */
+  /** True if a fiber of the cancelled scope has ended without a value. */
   private var isCut = false
 
   // written once, before any fiber can end
@@ -101,7 +101,7 @@ object Scope:
   /** Runs `body` and returns its value, once `body` and all fibers that were forked into the scope
     * have ended.
     *
-    * A fiber that was cancelled is not a failure. The body runs on a fiber of its own, as the child
+    * A fiber that was cancelled is not a failure. The body runs on a separate fiber, as the child
     * of a `timeout` does.
     *
     * **Cancelled**: cancels all of them, and the cancel waits for them. **Fails** with the first

@@ -80,8 +80,8 @@ final class Semaphore private (permits: Long) extends Permits(permits):
   def count: Task[Long] = new Suspend[Long]:
     def begin(fiber: TaskFiber): Any = balance(fiber)
 
-  /** Names this semaphore: `WeirRuntime.metrics` then has its figures under the name. Returns this
-    * semaphore.
+  /** Names this semaphore: `WeirRuntime.metrics` then reports its metrics under that name. Returns
+    * this semaphore.
     * {{{
     * val fourAtOnce = Semaphore(4).map(_.named("connections"))
     * }}}

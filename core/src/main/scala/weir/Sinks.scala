@@ -15,9 +15,9 @@ extension (bytes: Stream[Array[Byte]])
     * created if it does not exist. It is opened when the task begins: emptied, or, with `append`,
     * written at its end. It is closed however the task ends.
     *
-    * A stream that fails or is cancelled leaves the bytes that were written before that, which are
-    * a part of the file. This part ends with a whole block, or, after a cancel or an error of the
-    * write, within a block. If readers must not see that, write another file and move it.
+    * If the stream fails or is cancelled, the bytes that were written before that stay in the file.
+    * They end with a whole block, or, after a cancel or an error of the write, within a block. If
+    * readers must not see an incomplete file, write another file and move it.
     *
     * **Cancelled** also while it writes, and while it opens a named pipe that nobody reads.
     * {{{
@@ -31,8 +31,8 @@ extension (bytes: Stream[Array[Byte]])
 
   /** Writes the blocks of this stream to files and returns the number of files. Each block goes as
     * a whole to the current file, or to the next one if the current one would exceed `limitBytes`.
-    * `name` is called with 0, 1 and so on, and returns the names of the files. The files are
-    * opened, closed and left behind as by `writeTo`. Without blocks, no file is written.
+    * `name` is called with 0, 1 and so on, and returns the names of the files. Each file is opened
+    * and closed as by `writeTo`, and stays after an error. Without blocks, no file is written.
     * {{{
     * val files: Task[Int] = Stream
     *   .fromPath(path)
@@ -62,9 +62,9 @@ extension (bytes: Stream[Array[Byte]])
       .make(Task(ByteOutput.of(open)))(output => Task(output.close()))
       .use(output => bytes.evalMap(output.write).fold(0L)(_ + _).flatTap(_ => output.flush))
 
-  /** Returns an input with the bytes of this stream, for code that reads one. A fiber of its own
-    * runs the stream from when the resource is acquired, and is at most two blocks ahead of the
-    * reader. After the release, a read fails.
+  /** Returns an input with the bytes of this stream, for code that reads an input. A separate fiber
+    * runs the stream from the acquisition of the resource on, and is at most two blocks ahead of
+    * the reader. After the release, a read fails.
     *
     * A read blocks until there are bytes. It fails with an `IOException` whose cause is the error
     * of the stream, after the bytes before it. **Cancelled**, or released: cancels the stream, and

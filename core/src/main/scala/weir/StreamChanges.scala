@@ -229,7 +229,7 @@ private[weir] transparent trait StreamChanges[+A]:
   final def scan[B](zero: B)(f: (B, A) => B): Stream[B] =
     step(Step.Scan(zero, f.asInstanceOf[(Any, Any) => Any]))
 
-  /** As `scan`, but `f` returns a task, whose value is the result.
+  /** As `scan`, but `f` returns a task, whose value is the next result.
     * {{{
     * val totals: Stream[Int] =
     *   Stream.emits(ids).evalScan(0)((sum, id) => visitsOf(id).map(sum + _))
@@ -302,7 +302,7 @@ private[weir] transparent trait StreamChanges[+A]:
     Stream.of(() => ChunksStage(open(), limit))
 
   /** Emits groups of consecutive elements whose weights add up to at most `limit`. An element that
-    * is heavier than `limit` forms a group of its own. No group is empty.
+    * is heavier than `limit` forms a separate group. No group is empty.
     *
     * **Fails** with what `weight` throws, and with an `IllegalArgumentException` if it returns less
     * than 0. The elements of the group that was not complete by then are lost.

@@ -10,9 +10,9 @@ import weir.sync.OneShot
 private[weir] transparent trait StreamConcurrency[+A]:
   self: Stream[A] =>
 
-  /** Emits the same elements, which a fiber of its own, the producer, pulls from upstream ahead of
-    * the consumer. The buffer holds at most `size` elements, and the producer holds one more while
-    * it waits for room. Elements of a collection, which exist already, do not count.
+  /** Emits the same elements. A separate fiber, the producer, pulls them from upstream ahead of the
+    * consumer. The buffer holds at most `size` elements, and the producer holds one more while it
+    * waits for room. Elements of a collection, which exist already, do not count.
     *
     * The producer is woken when a quarter of the buffer is free again. When the consumer asks for
     * no more elements, the producer is cancelled.
@@ -41,9 +41,9 @@ private[weir] transparent trait StreamConcurrency[+A]:
     )
     Stream.of(() => PrefetchStage.bytes(open(), limitBytes, Stream.erased(sizeBytes)))
 
-  /** Emits the same elements, of which a fiber of its own, the producer, pulls one from upstream
-    * while the consumer uses the one before it. The producer begins with an element only when the
-    * one before it has been taken. A `take` downstream asks for no more elements than it emits.
+  /** Emits the same elements. A separate fiber, the producer, pulls one element from upstream while
+    * the consumer uses the previous one. The producer begins with an element only when the previous
+    * one has been taken. A `take` downstream asks for no more elements than it emits.
     *
     * **Order**: as with `prefetchN`.
     * {{{
@@ -52,7 +52,7 @@ private[weir] transparent trait StreamConcurrency[+A]:
     */
   final def prefetchStrict: Stream[A] = Stream.of(() => PrefetchStrictStage(open()))
 
-  /** Emits the same elements, of which a fiber of its own makes up to `size` ahead of the consumer.
+  /** Emits the same elements. A separate fiber makes up to `size` of them ahead of the consumer.
     * That fiber never waits: if the buffer is full, `overflow` decides which element is dropped, or
     * that the stream fails. To make it wait, use `prefetchN`.
     *
@@ -67,7 +67,7 @@ private[weir] transparent trait StreamConcurrency[+A]:
     Stream.of(() => OverflowStage(open(), size, overflow))
 
   /** Combines all elements that arrive while the consumer is busy into one with `f`, and emits it.
-    * Upstream runs on a fiber of its own and does not wait for the consumer.
+    * Upstream runs on a separate fiber and does not wait for the consumer.
     *
     * **Fails** with what `f` throws, after the elements that were combined before. **Order**: kept.
     * {{{
@@ -79,8 +79,8 @@ private[weir] transparent trait StreamConcurrency[+A]:
 
   /** Combines the elements that arrive while the consumer is busy, and emits the result: `first` of
     * an element, then `combine` of that and of each further element, as long as their costs add up
-    * to at most `limit`. An element with a higher cost is emitted alone. Upstream runs on a fiber
-    * of its own. When the limit is reached, it waits for the consumer.
+    * to at most `limit`. An element with a higher cost is emitted alone. Upstream runs on a
+    * separate fiber. When the limit is reached, it waits for the consumer.
     *
     * **Fails** with what the functions throw, after the elements that were combined before.
     * **Order**: kept.
@@ -171,9 +171,9 @@ private[weir] transparent trait StreamConcurrency[+A]:
     * set, and none at all if it was set before the stream began. With any other task, an element
     * that was made before the end of the task may still be emitted after it.
     *
-    * **Fails** also as soon as `task` fails; and if the work that makes the next element fails
-    * before it is cancelled, or while it is. An error of work ahead of that, such as a further
-    * effect of `parEvalMap`, is reported, and does not fail the stream.
+    * **Fails** also as soon as `task` fails, and if the work for the next element fails before or
+    * during its cancel. An error of work for later elements, such as that of a further effect of
+    * `parEvalMap`, is printed, and does not fail the stream.
     * {{{
     * val untilStop =
     *   Deferred[Unit].map(stop => Stream.repeatEval(fromNetwork).interruptWhen(stop.get))
@@ -195,7 +195,7 @@ private[weir] transparent trait StreamConcurrency[+A]:
   final def interruptWhenTrue(stop: Signal.View[Boolean]): Stream[A] =
     beside(stop.waitUntil(identity), ends = true, () => stop.present)
 
-  /** As `interruptWhen`, but ends at the first `true` of `that`, which runs on a fiber of its own.
+  /** As `interruptWhen`, but ends at the first `true` of `that`, which runs on a separate fiber.
     * Elements may be emitted until the `true` has arrived. If `that` ends without a `true`, nothing
     * changes. For a `Signal`, pass the signal itself, not its stream.
     * {{{
@@ -222,9 +222,9 @@ private[weir] transparent trait StreamConcurrency[+A]:
     evalTap(_ => paused.waitUntil(!_))
 
   /** Emits the same elements, but none while the latest element of `that` is true. `that` runs on a
-    * fiber of its own, so elements may be emitted until its first element, or a `true`, has
-    * arrived. The end of `that` changes nothing. For a `Signal`, pass the signal itself, not its
-    * stream. **Fails** also as soon as `that` fails.
+    * separate fiber, so elements may be emitted until its first element, or a `true`, has arrived.
+    * The end of `that` changes nothing. For a `Signal`, pass the signal itself, not its stream.
+    * **Fails** also as soon as `that` fails.
     * {{{
     * def polite(isBusy: Task[Boolean]): Stream[String] =
     *   Stream.emits(requests).evalMap(ask).pauseWhen(Stream.repeatEval(isBusy).metered(1.second))
@@ -289,9 +289,9 @@ private[weir] transparent trait StreamConcurrency[+A]:
   final def switchMap[B](f: A => Stream[B]): Stream[B] =
     Stream.of(() => SwitchMapStage(open(), f.asInstanceOf[Any => Stream[Any]]))
 
-  /** Emits the elements of the streams that this stream emits, as they arrive. Runs at most `limit`
-    * of them at a time, and buffers up to 64 elements. **Fails** as soon as one of them fails; the
-    * others are then cancelled.
+  /** Emits the elements of the streams that this stream emits, as they arrive. At most `limit` of
+    * them run at a time, and up to 64 elements are buffered. **Fails** as soon as one of them
+    * fails; the others are then cancelled.
     * {{{
     * val lines: Stream[String] = Stream.emits(files).map(file => Stream.linesOf(file)).parJoin(4)
     * }}}

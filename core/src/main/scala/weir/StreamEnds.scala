@@ -131,10 +131,10 @@ private[weir] transparent trait StreamEnds[+A]:
     */
   final def toIterator: Resource[Iterator[A]] = StreamSource.iterator(this)
 
-  /** Returns a publisher, which runs the stream anew for each subscriber, on a fiber of its own. It
+  /** Returns a publisher, which runs the stream anew for each subscriber, on a separate fiber. It
     * does nothing before there is a subscriber. It asks the stream for an element only when the
-    * subscriber has requested one. The end comes with the last element if this is a collection, and
-    * otherwise with a request for one more element.
+    * subscriber has requested one. If this stream is a collection, its end is signalled with the
+    * last element, otherwise at the next request after it.
     *
     * The elements of a strict collection without a stage are delivered by the thread that requests
     * them, up to 256 in one request.
@@ -231,7 +231,7 @@ private[weir] transparent trait StreamEnds[+A]:
   final def reduce[B >: A](f: (B, B) => B): Task[Option[B]] =
     fold(Option.empty[B])((before, a) => Some(before.fold(a: B)(f(_, a))))
 
-  /** As `fold`, but `f` returns a task, whose value is the result.
+  /** As `fold`, but `f` returns a task, whose value is the next result.
     *
     * {{{
     * val balance = Stream.emits(ids).evalFold(0)((sum, id) => visitsOf(id).map(sum + _))

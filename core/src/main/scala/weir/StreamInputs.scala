@@ -31,9 +31,8 @@ private[weir] transparent trait StreamInputs:
   def fromSource[A](open: Task[Source[A]]): Stream[A] = Stream.of(() => SourcePull(open))
 
   /** Emits the bytes of a file in blocks of `blockBytes`. The last block may be smaller. For a
-    * pipe, each block has the bytes that one read returned. Each block is an array of its own,
-    * which the consumer may keep. The file is opened when the stream runs, and closed when it is
-    * over.
+    * pipe, each block has the bytes that one read returned. Each block is a new array, which the
+    * consumer may keep. The file is opened when the stream runs, and closed when it is over.
     *
     * **Cancelled** also while it reads, and while it opens a named pipe that nobody writes to.
     * {{{
@@ -88,8 +87,8 @@ private[weir] transparent trait StreamInputs:
     require(maxDepth >= 0, s"Stream.walk: the depth was $maxDepth. It must be at least 0.")
     fromSource(Task(WalkSource(Files.walk(path, maxDepth))))
 
-  /** Emits the changes in `directory` from when the first is asked for. Changes below its
-    * subdirectories are not emitted. Ends when the directory is deleted.
+  /** Emits the changes in `directory` that happen after the first one is asked for. Changes below
+    * its subdirectories are not emitted. Ends when the directory is deleted.
     *
     * **Waits** for the next change. **Fails** with an `IOException` if there is no such directory.
     * **Order**: changes of one file are in order. Several of them may be merged into one.
@@ -103,10 +102,10 @@ private[weir] transparent trait StreamInputs:
     * With `fromEnd`, only the latter. Checks for more each `interval`. If the file does not exist,
     * waits for it. Never ends by itself.
     *
-    * If another file takes the place of this one, as when logs are rotated, the rest of this one is
-    * emitted first, then all of the other. A file that has become shorter is read from its
-    * beginning. A file that is truncated and grows beyond its old length within one interval is not
-    * recognized as a new one.
+    * If another file replaces this one, as when logs are rotated, the rest of this one is emitted
+    * first, then all of the new one. A file that has become shorter is read from its beginning. A
+    * file that is truncated and grows beyond its old length within one interval is not recognized
+    * as a new one.
     * {{{
     * val lines = Text.lines(Text.utf8Decode(Stream.tailOf(path)))
     * }}}
@@ -148,9 +147,9 @@ private[weir] transparent trait StreamInputs:
     Stream.of(() => PublisherSource.of(publisher, buffer))
 
   /** Returns a processor for one subscriber, which passes the elements that it receives through
-    * `pipe`. The pipe runs once, from when there is a subscriber. It may run concurrently. `buffer`
-    * is that of `fromPublisher`. One further element is made ready for the subscriber before it
-    * requests it.
+    * `pipe`. The pipe starts when there is a subscriber, and runs once. It may run concurrently.
+    * `buffer` is that of `fromPublisher`. One further element is made ready for the subscriber
+    * before it requests it.
     *
     * **Cancelled** by the subscriber: cancels the pipe, and so the subscription to the publisher.
     * **Fails**: calls the subscriber's `onError` with the error of the publisher or of the pipe.
@@ -226,7 +225,7 @@ private[weir] transparent trait StreamInputs:
       .flatMap(buffer => ChannelSource.stream(buffer.next))
 
   /** Emits the elements that `body` emits. `body` is code as that of a `Task.direct`: it may await,
-    * loop over other streams, and block. It runs on a fiber of its own, in turns with the consumer:
+    * loop over other streams, and block. It runs on a separate fiber, in turns with the consumer:
     * an emit waits until the consumer asks for the next element. So no element is made ahead of
     * demand; for that, add `prefetchN`. The stream ends when `body` returns.
     *

@@ -30,7 +30,7 @@ private[weir] transparent trait StreamTimes[+A]:
   /** Emits the elements in groups whose weights add up to at most `limit`. A group is complete when
     * its weights add up to `limit`, when the next element does not fit into it, when it has `size`
     * elements, or when `time` has passed since its first one. An element that is heavier than
-    * `limit` forms a group of its own. No group is empty.
+    * `limit` forms a separate group. No group is empty.
     *
     * `weight` is called once for each element, in their order. Elements of weight 0 count only for
     * `size`. While the consumer is busy, elements are collected until the group is full, and one
@@ -129,7 +129,7 @@ private[weir] transparent trait StreamTimes[+A]:
     * succession, only the last is emitted. The last element of the stream is emitted at its end, or
     * before its error.
     *
-    * Upstream runs on a fiber of its own and does not wait for the consumer. While the consumer is
+    * Upstream runs on a separate fiber and does not wait for the consumer. While the consumer is
     * busy, only the latest element is kept for it.
     * {{{
     * val reloaded = Stream.repeatEval(configChanged).debounce(1.second)
@@ -140,7 +140,7 @@ private[weir] transparent trait StreamTimes[+A]:
     Stream.of(() => DebounceStage(open(), time.toNanos))
 
   /** Emits the latest element at the end of each `period` in which one arrived. The last element of
-    * the stream is emitted at its end, or before its error. Upstream runs on a fiber of its own and
+    * the stream is emitted at its end, or before its error. Upstream runs on a separate fiber and
     * does not wait for the consumer.
     * {{{
     * val shown =

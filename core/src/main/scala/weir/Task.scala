@@ -323,7 +323,7 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     * this task as well. It is for code that another call ends:
     * `Task.uninterruptible(socket.read()).cancelable(Task(socket.close()))`.
     *
-    * This task runs in a fiber of its own, so a mask around it covers only the wait for it.
+    * This task runs in a separate fiber, so a mask around it covers only the wait for it.
     * **Cancelled**: the cancel waits for `onCancel`, then for this task and its finalizers.
     */
   final def cancelable(onCancel: Task[Unit]): Task[A] = Cancelable(this, onCancel)
@@ -348,7 +348,7 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     Timeout.orElse(this, limit, fallback)
 
   /** As `timeout`, but at the limit it cancels this task and does not wait for it. It is for code
-    * that ignores interrupts, or whose finalizers may take long. The task is then abandoned: it
+    * that ignores interrupts, or has finalizers that may take long. The task is then abandoned: it
     * continues until it ends by itself. Then its finalizers run, and its value is dropped.
     * `WeirRuntime.abandonedTasks` counts it until it has ended. It keeps the resources that it
     * holds and, if it computes, its carrier too.
@@ -379,9 +379,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   // ---- fibers ----
 
   /** Starts a new fiber that runs this task, and returns the fiber. Once `start` has returned, a
-    * cancel of the fiber always runs the finalizers at the head of this task. Those who join the
-    * fiber get its error. If nobody has joined it, the error is printed when nobody can join it any
-    * more.
+    * cancel of the fiber always runs the finalizers at the head of this task. A `join` returns its
+    * error. If the fiber is never joined, its error is printed once no `join` is possible any more.
     * {{{
     * val both = for
     *   fiber <- load(id).start
@@ -393,8 +392,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def start: Task[Fiber[A]] = Start(this, isReported = true)
 
   /** Returns a fiber that runs this task while the resource is in use. At the end of the use, the
-    * fiber is cancelled, and the cancel waits for its finalizers. Those who join the fiber get its
-    * error, which stops nothing else; for that, use `Scope.run`.
+    * fiber is cancelled, and the cancel waits for its finalizers. A `join` returns its error, which
+    * cancels no other fiber. If an error must do that, use `Scope.run`.
     * {{{
     * val user = Task(log("still at it")).delayBy(1.second).forever.background.use(_ => load(id))
     * }}}
@@ -467,9 +466,9 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
     */
   final def runSync()(using runtime: WeirRuntime): A = RunSync(this, runtime)
 
-  /** Starts this task on a fiber of its own and returns a function that cancels it. Calls
-    * `callback` once with the outcome, on the thread on which the fiber ends. `callback` should not
-    * block for long.
+  /** Starts this task on a separate fiber and returns a function that cancels it. Calls `callback`
+    * once with the outcome, on the thread on which the fiber ends. `callback` should not block for
+    * long.
     */
   final def runAsync(callback: Outcome[A] => Unit)(using runtime: WeirRuntime): () => Unit =
     RunAsync(this, callback, runtime)
@@ -506,8 +505,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
 
 object Task extends TaskCollections:
 
-  /** Is no instance. The compiler names it where one of a type class of Cats or Cats Effect is
-    * missing: add `weir-cats` and `import weir.interop.cats.given`.
+  /** This is not an instance. The compiler shows its name if an instance of a type class of Cats or
+    * Cats Effect is missing: add `weir-cats` and `import weir.interop.cats.given`.
     */
   transparent inline given `with weir-cats: import weir.interop.cats.given`[F[_[_]]]: F[Task] =
     ${ Missing.none[F[Task]] }
@@ -554,8 +553,8 @@ object Task extends TaskCollections:
   def uninterruptible[A](thunk: => A): Task[A] = Uninterruptible(() => thunk)
 
   /** As `delay`, but for code that swallows interrupts: a cancel interrupts its thread again and
-    * again, with pauses of 1 to 16 ms, until `thunk` has returned. `thunk` runs in a fiber of its
-    * own.
+    * again, with pauses of 1 to 16 ms, until `thunk` has returned. `thunk` runs in a separate
+    * fiber.
     *
     * **Cancelled**: waits until `thunk` has returned. Its value is lost.
     * {{{
@@ -566,7 +565,7 @@ object Task extends TaskCollections:
 
   /** Evaluates `thunk` on a thread of the operating system and returns its value. It is for native
     * code, which would occupy a carrier for as long as it blocks. Other code gains nothing from it.
-    * Each call that is running has such a thread of its own.
+    * Each running call has a separate thread.
     *
     * **Cancelled**: interrupts that thread, and waits until `thunk` has returned. **Fails** with
     * what `thunk` throws.
@@ -574,8 +573,8 @@ object Task extends TaskCollections:
   def onPlatformThread[A](thunk: => A): Task[A] = OnPlatformThread(() => thunk)
 
   /** As `onPlatformThread`, but for a call that nothing ends: a cancel does not wait for it. Must
-    * run in the `uncancelable` that `poll` belongs to, so that the value is not lost. A value that
-    * comes after a cancel is passed to `late`.
+    * run in the `uncancelable` of `poll`, so that the value is not lost. A value that arrives after
+    * a cancel is passed to `late`.
     */
   private[weir] def abandonable[A](poll: Poll)(thunk: => A)(late: A => Unit): Task[A] =
     AbandonableCall(poll, () => thunk, late)
@@ -586,9 +585,9 @@ object Task extends TaskCollections:
   /** Calls `register` with a callback, waits until that is called, and returns the value that it
     * was called with. Further calls of the callback are ignored.
     *
-    * **Cancelled**: stops waiting, and ignores the callback from then on. If there is something to
-    * stop, use `asyncCancelable`. `register` itself is masked, and should return soon. **Fails**
-    * with the error that the callback was called with.
+    * **Cancelled**: stops waiting, and ignores the callback from then on. If a cancel must also
+    * stop the operation, use `asyncCancelable`. `register` itself is masked, and should return
+    * soon. **Fails** with the error that the callback was called with.
     */
   def async[A](register: (Either[Throwable, A] => Unit) => Unit): Task[A] =
     Async { callback =>
@@ -611,15 +610,15 @@ object Task extends TaskCollections:
   def asyncUncancelable[A](register: (Either[Throwable, A] => Unit) => Unit): Task[A] =
     AsyncUncancelable(register)
 
-  /** As `asyncCancelable`, but a task registers the callback, and that task may answer at once. It
-    * returns the result as a `Right`. Or it returns a `Left`: with the task that is to run when the
-    * wait is cancelled, or with `None` for a wait that no cancel ends. It is Cats Effect's method
-    * of that name.
+  /** As `asyncCancelable`, but a task registers the callback, and that task may return the result
+    * at once, as a `Right`. Otherwise it returns a `Left` with the task that runs when the wait is
+    * cancelled, or with `None` for a wait that no cancel ends. It is Cats Effect's method of that
+    * name.
     *
     * **Waits** until the callback is called, unless the registration has answered. **Cancelled**:
     * the registration is masked. A cancel of the wait runs the task that the registration has
-    * returned, and waits for that. A value that has come by then is the result. **Fails** with the
-    * error of the registration, or of the callback.
+    * returned, and waits for that. If a value has arrived by then, it is the result. **Fails** with
+    * the error of the registration, or of the callback.
     * {{{
     * def next(ready: Option[String]): Task[String] = Task.asyncCheckAttempt { callback =>
     *   ready match

@@ -193,10 +193,10 @@ private[weir] transparent trait TaskCollections:
   def race[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] =
     Race(left, right, cancelEnds = false)
 
-  /** As `race`, but a task that cancels itself does not leave the race to the other one. It ends
-    * the race, and cancels the fiber too, unless the other task has ended with a value or an error
-    * before its own cancel. It is the `race` of Cats Effect. As there, it never ends if the fiber
-    * is masked, so that it cannot be cancelled.
+  /** As `race`, but a task that cancels itself ends the race, and cancels the fiber too, unless the
+    * other task has ended with a value or an error before it was cancelled. It is the `race` of
+    * Cats Effect. As there, it never ends if the fiber is masked, since a masked fiber cannot be
+    * cancelled.
     * {{{
     * val first: Task[Either[String, String]] = Task.raceFirst(ask("a.example"), ask("b.example"))
     * }}}
@@ -204,8 +204,8 @@ private[weir] transparent trait TaskCollections:
   def raceFirst[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] =
     Race(left, right, cancelEnds = true)
 
-  /** Runs each task on a fiber of its own. Returns the outcome of the fiber that ends first, and
-    * the other fiber, which continues: the caller has to cancel or join it.
+  /** Runs each task on a separate fiber. Returns the outcome of the fiber that ends first, and the
+    * other fiber, which continues: the caller has to cancel or join it.
     *
     * **Waits** until one fiber ends. **Cancelled** while it waits: cancels both fibers, and waits
     * for their finalizers. A later cancel reaches neither, so run this under a mask, as Cats Effect
@@ -224,7 +224,7 @@ private[weir] transparent trait TaskCollections:
 
   /** As `race`, for any number of tasks: returns the value of the one that ends first, once the
     * others have been cancelled and their finalizers have run. **Fails** if the first one to end
-    * fails. A task that cancels itself is out of the race.
+    * fails. A task that cancels itself does not count.
     * {{{
     * val first: Task[String] = Task.raceAll(servers.map(ask))
     * }}}

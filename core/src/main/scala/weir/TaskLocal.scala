@@ -4,12 +4,12 @@ import weir.fiber.{Locals, RunsUserCode, Suspend, TaskFiber, Uncancelable}
 import weir.runtime.ExecutionThread
 import weir.task.Guarantee
 
-/** A variable that has a value of its own in every fiber.
+/** A variable that has a separate value in each fiber.
   *
   * A fiber begins with the values that its parent has when it starts the fiber. The same holds for
   * the children of `parTraverse`, `race` and `timeout`, for the fibers of streams, and for the
-  * tasks that `runSync` runs inside of a task. Other fibers do not see the values that a fiber
-  * sets; its parent does not either.
+  * tasks that `runSync` runs inside of a task. No other fiber sees the values that a fiber sets,
+  * not even its parent.
   */
 final class TaskLocal[A] private (default: A):
 
@@ -25,7 +25,7 @@ final class TaskLocal[A] private (default: A):
   def update(f: A => A): Task[Unit] = new Suspend[Unit] with RunsUserCode:
     def begin(fiber: TaskFiber): Any = put(fiber, TaskLocal.Held(f(valueIn(fiber))))
 
-  /** Sets the fiber's value and returns the value before. */
+  /** Sets the fiber's value and returns the previous value. */
   def getAndSet(value: A): Task[A] = new Suspend[A]:
     def begin(fiber: TaskFiber): Any =
       val before = valueIn(fiber)

@@ -16,8 +16,9 @@ import weir.app.MainProcess
   * the error is printed with its trace.
   *
   * **Ctrl-C**, SIGTERM and SIGHUP cancel the task. Its finalizers have `shutdownDeadline` to run.
-  * After that, the process prints the code that blocks, and ends. The exit code is 130, 143 or 129,
-  * unless the task ends with one of its own. A second signal ends the process at once.
+  * After that, the process prints the code that blocks, and ends. The exit code is 130, 143 or 129
+  * if the task then ends as cancelled, and as above if it ends with a value or an error. A second
+  * signal ends the process at once.
   *
   * **System.exit**, wherever it is called, cancels the task too, and the process ends with the exit
   * code that it was called with. It never returns, so the fiber that calls it runs no finalizers:
@@ -32,7 +33,7 @@ trait WeirApp:
   protected def runtime: WeirRuntime = WeirRuntime.default
 
   /** The time that finalizers may take once the process has been asked to end. The JVM's shutdown
-    * hooks, which run after them, have the same time again.
+    * hooks, which run after them, have the same time.
     */
   protected def shutdownDeadline: FiniteDuration = 10.seconds
 

@@ -30,9 +30,9 @@ class WeirRuntime private[weir] (
   private[weir] val platformThreads: PlatformThreads = PlatformThreads()
   private[weir] val abandonedTaskCount: AtomicInteger = AtomicInteger()
 
-  /** Returns this runtime as an execution context. It runs each piece of code on a fiber of its
-    * own, so the code may block. An error is printed. It is for futures, and for libraries that
-    * take a context.
+  /** Returns this runtime as an execution context. It runs each piece of code on a separate fiber,
+    * so the code may block. An error is printed. It is for futures, and for libraries that take a
+    * context.
     * {{{
     * val length = scala.concurrent.Future("abc".length)(using WeirRuntime.default.executionContext)
     * }}}
@@ -45,24 +45,24 @@ class WeirRuntime private[weir] (
     */
   def abandonedTasks: Int = abandonedTaskCount.get
 
-  /** Returns the figures of this runtime, then those of all sources in this JVM: named primitives,
+  /** Returns the metrics of this runtime, then those of all sources in this JVM: named primitives,
     * observed streams, and those that were registered with `Metrics.register`. It may be called at
-    * any time, from any thread. Its time grows with the number of fibers.
+    * any time, from any thread. The time that it takes grows with the number of fibers.
     * {{{
     * WeirRuntime.default.metrics.foreach(metric => println(s"${metric.name} ${metric.points}"))
     * }}}
     */
   def metrics: Vector[Metric] = RuntimeMetrics(this) ++ Metrics.ofSources
 
-  /** Returns a dump of all fibers of this runtime. It says for each fiber its state, since when it
-    * is in that state, what it waits for, which fibers must act before that wait can end, and the
-    * user's lines. It also lists the fibers that wait for each other in a cycle.
+  /** Returns a dump of all fibers of this runtime. It shows for each fiber its state, the time in
+    * that state, the object that it waits for, the fibers that must act before the wait can end,
+    * and the user's lines. It also lists the fibers that wait for each other in a cycle.
     */
   def fiberDump(): FiberDump = FiberDump.of(this)
 
-  /** Requests the cancel of the fiber that a dump calls `fiber`. Returns false, and cancels
-    * nothing, if there is no such fiber any more, or if the dump calls more than one fiber so. Does
-    * not wait until the fiber has ended.
+  /** Requests the cancel of the fiber that a dump names `fiber`. Returns false, and cancels
+    * nothing, if there is no such fiber any more, or if more than one fiber has that name. Does not
+    * wait until the fiber has ended.
     * {{{
     * val isFound = WeirRuntime.default.cancelFiber("6acdbdf5")
     * }}}
@@ -76,7 +76,7 @@ class WeirRuntime private[weir] (
   /** Returns the text of `fiberDump`. */
   def dump(): String = fiberDump().toString
 
-  /** Prints the dump to the standard error each time that this process receives the signal, such as
+  /** Prints the dump to the standard error each time that this process receives `signal`, such as
     * `USR2`: `kill -USR2 PID`.
     *
     * **Fails** with an `IllegalArgumentException` if the JVM keeps that signal for itself.
@@ -85,12 +85,12 @@ class WeirRuntime private[weir] (
 
   /** Calls `report` once for each piece of a task that computes for over 200 ms without yielding,
     * on a thread of the runtime's own. Until this method is called, the reports are printed to the
-    * standard error. The runtime of a test has no reports.
+    * standard error. The runtime of a test does not report spins.
     */
   def onSpin(report: Spin => Unit): Unit = scheduler.spinListener = SpinReports(report)
 
-  /** Looks whether the context of OpenTelemetry follows fibers; null once it has looked, or if
-    * there is nothing to look for.
+  /** Checks if the context of OpenTelemetry follows fibers; null after the check, or if there is
+    * nothing to check.
     */
   @volatile private[weir] var otelCheck: ContextHook.OtelCheck | Null = null
 

@@ -3,7 +3,7 @@ package weir.console
 import java.net.InetAddress
 import weir.{Resource, Task, WeirRuntime}
 
-/** A web server that shows the fibers, streams and figures of a runtime while the program runs. */
+/** A web server that shows the fibers, streams and metrics of a runtime while the program runs. */
 final class Console private[console] (server: ConsoleServer):
 
   /** Returns the port that it listens on. */
@@ -23,7 +23,7 @@ object Console:
     * Without a token, only this machine is served: `host` must be a loopback address, and a request
     * must name `localhost`. With a token, each request must have it: in a header `Authorization:
     * Bearer TOKEN`, or in a cookie, which `/?token=TOKEN` sets. The connection is not encrypted:
-    * put a proxy with TLS in front of it where the network is not yours.
+    * put a proxy with TLS in front of it, unless you trust the network.
     *
     * **Fails** with an `IllegalArgumentException` if the arguments do not fit together, or with a
     * `java.io.IOException` if the port cannot be used.
@@ -35,7 +35,7 @@ object Console:
     *
     * @param port the port; 0 takes a free one
     * @param token the secret that each request must have
-    * @param mayChange true to let the page cancel fibers, and put back or delete dead jobs
+    * @param mayChange true to let the page cancel fibers, and revive or delete dead jobs
     * @param host the address to listen on
     */
   def serve(

@@ -7,7 +7,7 @@ import weir.stream.{TranscodeStage, UnframeBytes}
 import weir.{Stream, Task}
 
 /** Compression, frames and hashes of bytes, as functions from stream to stream. The blocks of the
-  * input may be cut anywhere; those of the result are cut at other places.
+  * input may end anywhere; those of the result end at other places.
   * {{{
   * val packed: Stream[Array[Byte]] = Bytes.gzip()(Stream.fromPath(path))
   * }}}
@@ -67,7 +67,7 @@ object Bytes:
   )
 
   /** Puts the length of each block before it, as a number of `lengthBytes` bytes, the highest byte
-    * first: so each block is a frame that `unframed` emits again as it was, empty ones too.
+    * first. So each block is a frame, which `unframed` emits again unchanged, even an empty one.
     *
     * **Fails** with an `IOException` at a block of more than `limitBytes` bytes.
     * {{{
@@ -78,8 +78,8 @@ object Bytes:
     checkFrames("framed", limitBytes, lengthBytes)
     TranscodeStage.stream(_, () => FrameBytes(limitBytes, lengthBytes))
 
-  /** Emits the content of each frame: see `framed`. The blocks of the input may be cut anywhere.
-    * Allocates the room for a frame when it has read the length.
+  /** Emits the content of each frame: see `framed`. The blocks of the input may end anywhere.
+    * Allocates the memory for a frame when it has read the length.
     *
     * **Fails** with an `IOException` at a frame of more than `limitBytes` bytes, before it has read
     * it, and with an `EOFException` if the input ends within a frame. The frames before that are

@@ -7,13 +7,13 @@ import scala.jdk.CollectionConverters.IteratorHasAsScala
 import weir.stream.{BlockSource, ByteInput}
 import weir.{Outcome, Resource, Stream, Task}
 
-/** Runs programs as processes of their own. */
+/** Runs programs as separate processes. */
 object Command:
 
   /** Starts the program `words(0)` with the other words as its arguments, without a shell. It
-    * starts when the resource is acquired. If it still runs at the release, it is killed together
-    * with the processes that it has started: they are asked to end, and forced to after five
-    * seconds. A process that it starts at that very moment may survive.
+    * starts when the resource is acquired. If it still runs at the release, it is ended together
+    * with the processes that it has started: they are asked to end, and killed after five seconds.
+    * A process that it starts at the same moment may survive.
     *
     * **Fails** with an `IOException` if there is no such program.
     * {{{

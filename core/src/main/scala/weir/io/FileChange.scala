@@ -8,5 +8,5 @@ enum FileChange:
   case Modified(path: Path)
   case Deleted(path: Path)
 
-  /** The system has lost some changes: look at the directory itself. */
+  /** The system has lost some changes: read the directory itself. */
   case Missed

@@ -5,13 +5,13 @@ import java.io.IOException
 import java.nio.charset.StandardCharsets.{ISO_8859_1, UTF_8}
 import scala.concurrent.duration.{Duration, DurationLong, FiniteDuration}
 
-/** An event that a server sends in a body that goes on: one of `text/event-stream`, which browsers
-  * read by `EventSource`.
+/** A server-sent event: a part of a body of the type `text/event-stream`, which browsers read with
+  * `EventSource`.
   *
   * @param data
-  *   its text, of any number of lines, which end with `\n`
+  *   its text: any number of lines, separated by `\n`
   * @param event
-  *   the name of its kind; without one, browsers take `message`
+  *   the type of the event; without one, browsers use `message`
   * @param id
   *   the latest one comes back as `Last-Event-ID` when a browser connects again
   * @param retry
@@ -59,10 +59,11 @@ object ServerSentEvent:
     text.toString.getBytes(UTF_8)
   }
 
-  /** Emits the events of a body. Each has the latest `id` that has come, as the standard says.
-    * Comments are left out, and so is an event that has no `data`, or that the end of the body cuts
-    * off. Bytes that are no UTF-8 become `U+FFFD`. **Fails** with an `IOException` at a line of
-    * more than 1,048,576 bytes, and at an event whose data has more characters than that.
+  /** Emits the events of a body. Each has the latest `id` that was received, as the standard
+    * requires. Comments are left out, and so is an event that has no `data`, or that is incomplete
+    * at the end of the body. Bytes that are not valid UTF-8 become `U+FFFD`. **Fails** with an
+    * `IOException` at a line of more than 1,048,576 bytes, and at an event whose data has more
+    * characters than that.
     * {{{
     * val events: Stream[ServerSentEvent] = Stream.fromPath(path).through(ServerSentEvent.decode)
     * }}}

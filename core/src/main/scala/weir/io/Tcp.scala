@@ -8,7 +8,7 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
 import weir.stream.{BlockSource, ByteInput, Pull, TlsSockets}
 import weir.{Outcome, Poll, Resource, Stream, Task}
 
-/** TCP connections: those that others open to this process, and those that this process opens. */
+/** TCP connections: incoming and outgoing ones. */
 object Tcp:
 
   /** Connects to `port` of `host`. The connection is closed at the release.
@@ -25,15 +25,15 @@ object Tcp:
   def connect(host: String, port: Int): Resource[Connection] = Resource
     .makeFull(poll => connectTo(poll, Socket(), host, port).map(Connection(_)))((c, _) => c.close)
 
-  /** As `connect`, with TLS: what is sent is encrypted, and the server has to have a certificate
+  /** As `connect`, with TLS: the connection is encrypted, and the server must have a certificate
     * for `host` that `context` trusts. `change` may set more parameters, such as those of ALPN.
     *
-    * An end of the connection that the other side has not announced by TLS fails a read with an
-    * `IOException`, since somebody may have cut the connection.
+    * If the connection ends without the closing message of TLS (`close_notify`), a read fails with
+    * an `IOException`, since an attacker may have cut the connection.
     *
     * **Waits** for the handshake too. **Fails** with an `SSLHandshakeException` if that fails, as
     * it does with another certificate. The release waits up to a second, until the other side has
-    * closed the connection too: so what was written arrives.
+    * closed the connection too, so that the written bytes arrive.
     * {{{
     * val secret: Task[Unit] =
     *   Tcp.connectTls("localhost", 853).use(connection => connection.write("hello\n".getBytes))
@@ -87,13 +87,13 @@ object Tcp:
       .flatMap(address => listenOn(ServerSocket(port, backlog, address)))
 
   /** As `listen`, with TLS: `context` has the certificate of this server and its key. `change` may
-    * set more parameters, such as `setNeedClientAuth`. It is called once, and **fails** the
-    * resource if it sets a parameter that cannot be.
+    * set more parameters, such as `setNeedClientAuth`. It is called once. If it sets an invalid
+    * parameter, acquiring the resource **fails**.
     *
-    * The handshake is a part of the first read or write of a connection. So a client that does not
-    * speak TLS, or does not trust the certificate, fails what `handle` does with that connection,
-    * and holds up no other one. Limit its time there. The end of a connection is as with
-    * `connectTls`.
+    * The handshake is a part of the first read or write of a connection. So if a client does not
+    * speak TLS, or does not trust the certificate, only the `handle` of its connection fails, and
+    * no other connection is delayed. Limit the time of the handshake there. The end of a connection
+    * is as with `connectTls`.
     * {{{
     * def echo(context: javax.net.ssl.SSLContext) = Tcp.listenTls(8443, context).use(
     *   _.serve(limit = 1000)(c => c.writeAll(c.bytes()).timeout(1.minute).attempt)

@@ -3,16 +3,17 @@ package weir.io
 import sun.misc.{Signal, SignalHandler}
 
 /** The signals that ask a process to end: SIGINT (Ctrl-C), SIGTERM and SIGHUP. A [[weir.WeirApp]]
-  * handles them by itself. This is for other programs, such as those that go on after their task.
+  * handles them by itself. This is for other programs, such as those that continue after their
+  * task.
   */
 object TerminationSignals:
 
   /** Calls `handler` for each signal that arrives, on a new thread each time: with the name of the
-    * signal, such as `SIGINT`, and with the exit code that shells expect after it, such as 130. To
-    * close what it returns installs the handlers that were there before.
+    * signal, such as `SIGINT`, and with the exit code that shells expect after it, such as 130.
+    * Closing the result installs the previous handlers again.
     *
-    * A signal that the parent process has told this one to ignore, as `nohup` does, stays ignored.
-    * A system that lacks one of them, such as Windows SIGHUP, has the others.
+    * A signal that the parent process has set to be ignored, as `nohup` does, stays ignored. If a
+    * system lacks one of the signals, as Windows lacks SIGHUP, only the others are handled.
     *
     * {{{
     * val end = Deferred.unsafe[Int]

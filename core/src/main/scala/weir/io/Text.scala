@@ -9,8 +9,8 @@ import weir.runtime.DurationText
 import weir.stream.{DecodeText, EncodeText, InUnits, SplitLines, TranscodeStage}
 
 /** Conversions between bytes and text, as functions from stream to stream. The pieces of both may
-  * be cut anywhere, also within a character. If malformed input is an error, the error comes at its
-  * place: after the results of the valid input before it.
+  * end anywhere, also within a character. If malformed input is an error, the results of the valid
+  * input before it are emitted first.
   * {{{
   * val lines: Stream[String] = Text.lines(Text.utf8Decode(Bytes.gunzip(Stream.fromPath(path))))
   * }}}
@@ -64,7 +64,7 @@ object Text:
   def lines: Stream[String] => Stream[String] = linesOfAtMost(Int.MaxValue)
 
   /** As `lines`. **Fails** with an `IOException` at a line of more than `limitChars` characters. It
-    * is for input from others, who could otherwise fill the memory with one line.
+    * is for untrusted input, which could otherwise fill the memory with one line.
     * {{{
     * val requests: Stream[String] =
     *   Text.linesOfAtMost(8192)(Text.utf8Decode(Stream.fromPath(path)))

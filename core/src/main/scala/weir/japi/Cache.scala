@@ -21,7 +21,7 @@ final class Cache[K, V] private (underlying: ScalaCache[K, V]):
   /** Returns the value that is kept for `key`, if there is one. */
   def getIfPresent(key: K): Task[Optional[V]] = Task(underlying.getIfPresent(key).map(_.toJava))
 
-  /** Removes the value of `key`. A load that is under way is not kept. */
+  /** Removes the value of `key`. A load that is in flight is not kept. */
   def invalidate(key: K): Task[Void] = Task.ofUnit(underlying.invalidate(key))
 
   /** Removes all values. */
@@ -36,11 +36,11 @@ final class Cache[K, V] private (underlying: ScalaCache[K, V]):
     this
 
 object Cache:
-  /** Makes a cache of at most `maxSize` values, which removes those that were not used for longest.
+  /** Makes a cache of at most `maxSize` values, which removes the least recently used ones.
     */
   def of[K, V](maxSize: Int): Cache[K, V] =
     new Cache(ScalaCache.unsafe[K, V](maxSize = maxSize))
 
-  /** As `of`, where a value is kept for `expireAfter` from the end of its load. */
+  /** As `of`, but keeps a value only for `expireAfter` from the end of its load. */
   def of[K, V](maxSize: Int, expireAfter: Duration): Cache[K, V] =
     new Cache(ScalaCache.unsafe[K, V](Durations.of(expireAfter), maxSize))

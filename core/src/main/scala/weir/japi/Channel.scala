@@ -4,7 +4,7 @@ import java.util.Optional
 import scala.jdk.OptionConverters.*
 import weir.Channel as ScalaChannel
 
-/** A queue between fibers that can be closed: with an end, or with an error. */
+/** A queue between fibers that can be closed, with or without an error. */
 final class Channel[A] private (underlying: ScalaChannel[A]):
 
   /** Sends `value`. **Waits** while the channel is full. **Fails** with a `weir.ChannelClosed` if
@@ -34,8 +34,8 @@ final class Channel[A] private (underlying: ScalaChannel[A]):
     */
   def close(): Task[java.lang.Boolean] = Task(underlying.close.map(Boolean.box))
 
-  /** Closes the channel with an error, which receivers get after the values. Returns true if it was
-    * open.
+  /** Closes the channel with an error, which receivers get after the values that were sent. Returns
+    * true if it was open.
     */
   def closeWithError(error: Throwable): Task[java.lang.Boolean] =
     Task(underlying.closeWithError(error).map(Boolean.box))
@@ -49,7 +49,7 @@ final class Channel[A] private (underlying: ScalaChannel[A]):
     underlying.named(name): Unit
     this
 
-  /** Returns the channel as one of Weir's Scala API. */
+  /** Returns the channel of Weir's Scala API. */
   def asScala: ScalaChannel[A] = underlying
 
 object Channel:

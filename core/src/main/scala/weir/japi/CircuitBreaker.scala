@@ -3,7 +3,7 @@ package weir.japi
 import java.time.Duration
 import weir.std.CircuitBreaker as ScalaCircuitBreaker
 
-/** Refuses calls of a service that keeps failing, and tries it again after a time. */
+/** Refuses calls to a service that keeps failing, and tries it again after a time. */
 final class CircuitBreaker private (underlying: ScalaCircuitBreaker):
 
   /** Runs `task`, unless the breaker is open. **Fails** with a `weir.std.CircuitOpen` then, without
@@ -23,7 +23,7 @@ final class CircuitBreaker private (underlying: ScalaCircuitBreaker):
 
 object CircuitBreaker:
   /** Makes a breaker that opens after `maxFailures` failures in a row. After `resetAfter` it lets
-    * one call through, which decides.
+    * one call through. If that succeeds, the breaker closes.
     */
   def of(maxFailures: Int, resetAfter: Duration): CircuitBreaker =
     new CircuitBreaker(ScalaCircuitBreaker.unsafe(maxFailures, Durations.of(resetAfter)))

@@ -5,11 +5,11 @@ import java.util.function.Function
 import weir.Task as ScalaTask
 import weir.std.Pool as ScalaPool
 
-/** Resources that are used again, such as connections. */
+/** Keeps resources of one kind, such as connections, and reuses them. */
 final class Pool[A] private (underlying: ScalaPool[A]):
 
-  /** Takes a resource, calls `code` with it, and gives it back. A resource whose use has failed or
-    * was cancelled is released. **Waits** while all are in use.
+  /** Takes a resource, calls `code` with it, and returns it to the pool. A resource whose use has
+    * failed or was cancelled is released. **Waits** while all are in use.
     */
   def use[B](code: ThrowingFunction[? >: A, ? <: B]): Task[B] =
     Task(underlying.use(a => ScalaTask.delay[B](code(a))))
@@ -29,8 +29,8 @@ object Pool:
   def of[A](acquire: Resource[A], maxSize: Int): Resource[Pool[A]] =
     Resource.from(ScalaPool(acquire.asScala, maxSize).map(new Pool(_)))
 
-  /** As `of`, where a resource that has been idle for `maxIdle` is released, and one for which
-    * `isHealthy` returns false is not used again.
+  /** As `of`, but releases a resource that has been idle for `maxIdle`, and does not reuse one for
+    * which `isHealthy` returns false is not used again.
     */
   def of[A](
       acquire: Resource[A],

@@ -5,7 +5,7 @@ import scala.jdk.CollectionConverters.*
 import scala.jdk.OptionConverters.*
 import weir.Queue as ScalaQueue
 
-/** A queue between fibers. A fiber that waits at it blocks no thread. */
+/** A queue between fibers. A waiting fiber blocks no thread. */
 final class Queue[A] private (underlying: ScalaQueue[A]):
 
   /** Adds `value`. **Waits** while the queue is full. **Cancelled**: the value is not added. */
@@ -38,7 +38,7 @@ final class Queue[A] private (underlying: ScalaQueue[A]):
     underlying.named(name): Unit
     this
 
-  /** Returns the queue as one of Weir's Scala API. */
+  /** Returns the queue of Weir's Scala API. */
   def asScala: ScalaQueue[A] = underlying
 
 object Queue:

@@ -3,7 +3,7 @@ package weir.japi
 import java.time.Duration
 import weir.std.RateLimiter as ScalaRateLimiter
 
-/** Lets no more than a number of tasks begin in a time. */
+/** Limits the number of tasks that begin in a given time. */
 final class RateLimiter private (underlying: ScalaRateLimiter):
 
   /** Runs `task` as soon as there is a permit, and returns its value. **Waits** in the order in
@@ -26,6 +26,6 @@ object RateLimiter:
   /** Makes a limiter of `permits` permits in each `per`, evenly spread. */
   def of(permits: Int, per: Duration): RateLimiter = of(permits, per, 1)
 
-  /** As `of`, where up to `burst` permits may be taken at once after a pause. */
+  /** As `of`, but allows up to `burst` permits at once after a pause. */
   def of(permits: Int, per: Duration, burst: Int): RateLimiter =
     new RateLimiter(ScalaRateLimiter.unsafe(permits, Durations.of(per), burst))

@@ -59,12 +59,12 @@ final class Resource[A] private (underlying: ScalaResource[A]):
   def onFinalize(finalizer: Task[?]): Resource[A] =
     Resource.from(underlying.onFinalize(finalizer.asScala.void))
 
-  /** Returns the resource as one of Weir's Scala API. */
+  /** Returns the resource of Weir's Scala API. */
   def asScala: ScalaResource[A] = underlying
 
 object Resource:
-  /** Makes a resource from `acquire`, which returns its value, and `release`, which releases that.
-    * Both may block, and are not interrupted. If `acquire` fails, nothing is released.
+  /** Makes a resource from `acquire`, which returns its value, and `release`, which releases the
+    * value. Both may block, and are not interrupted. If `acquire` fails, nothing is released.
     */
   def make[A](acquire: Callable[? <: A], release: ThrowingConsumer[? >: A]): Resource[A] =
     from(
@@ -77,7 +77,7 @@ object Resource:
   def fromAutoCloseable[A <: AutoCloseable](acquire: Callable[? <: A]): Resource[A] =
     make[A](acquire, _.close())
 
-  /** Returns `resource`, which is one of Weir's Scala API, as a resource for Java. */
+  /** Returns a resource for Java from one of Weir's Scala API. */
   def from[A](resource: ScalaResource[A]): Resource[A] = new Resource(resource)
 
 /** A resource that has been acquired: see `Resource.open`. */

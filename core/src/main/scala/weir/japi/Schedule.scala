@@ -36,8 +36,8 @@ final class Schedule private (private[japi] val underlying: ScalaSchedule[Any]):
   def mapDelay(f: UnaryOperator[Duration]): Schedule =
     Schedule(underlying.mapDelay(delay => Durations.of(f(Duration.ofNanos(delay.toNanos)))))
 
-  /** As this one, with figures under `name` in `WeirRuntime.metrics`: how often it has had a task
-    * run again, and how often it has stopped.
+  /** As this one, with metrics under `name` in `WeirRuntime.metrics`: the number of times that it
+    * has repeated a task, and that it has stopped.
     */
   def named(name: String): Schedule = Schedule(underlying.named(name))
 
@@ -47,7 +47,7 @@ final class Schedule private (private[japi] val underlying: ScalaSchedule[Any]):
   /** Continues while one of the two schedules does, with the shorter of the two waits. */
   def or(that: Schedule): Schedule = Schedule(underlying.or(that.underlying))
 
-  /** Follows this schedule, and `that` one when this one stops. */
+  /** Follows this schedule until it stops, then `that` one. */
   def andThen(that: Schedule): Schedule = Schedule(underlying.andThen(that.underlying))
 
 object Schedule:

@@ -2,12 +2,12 @@ package weir.japi
 
 import weir.Semaphore as ScalaSemaphore
 
-/** Permits that fibers take and give back, in the order in which they ask. A fiber that waits for
-  * one blocks no thread. With one permit it is a lock.
+/** A number of permits that fibers take and return. Waiting fibers get permits in the order in
+  * which they asked, and block no thread. With one permit it is a lock.
   */
 final class Semaphore private (underlying: ScalaSemaphore):
 
-  /** Takes a permit, runs `task`, and gives the permit back, however the task ends. **Waits** for a
+  /** Takes a permit, runs `task`, and returns the permit, however the task ends. **Waits** for a
     * permit.
     */
   def withPermit[A](task: Task[A]): Task[A] = Task(underlying.withPermit(task.asScala))
@@ -24,7 +24,7 @@ final class Semaphore private (underlying: ScalaSemaphore):
     underlying.named(name): Unit
     this
 
-  /** Returns the semaphore as one of Weir's Scala API. */
+  /** Returns the semaphore of Weir's Scala API. */
   def asScala: ScalaSemaphore = underlying
 
 object Semaphore:

@@ -120,7 +120,7 @@ final class Stream[A] private (underlying: ScalaStream[A]):
   /** Emits the elements of this stream and of `that` as they arrive. */
   def merge(that: Stream[A]): Stream[A] = from(underlying.merge(that.asScala))
 
-  /** Emits the same elements, of which a fiber of its own makes up to `size` ahead of the consumer.
+  /** Emits the same elements. A separate fiber makes up to `size` of them ahead of the consumer.
     */
   def prefetchN(size: Int): Stream[A] = from(underlying.prefetchN(size))
 
@@ -132,7 +132,7 @@ final class Stream[A] private (underlying: ScalaStream[A]):
 
   /** Emits the elements in lists whose weights add up to at most `limit`. A list is complete when
     * its weights add up to `limit`, when the next element does not fit into it, or when `time` has
-    * passed since its first one. An element that is heavier than `limit` is in a list of its own.
+    * passed since its first one. An element that is heavier than `limit` is in a separate list.
     * **Fails** with an `IllegalArgumentException` if a weight is less than 0.
     */
   def groupWeightedWithin(
@@ -190,19 +190,19 @@ final class Stream[A] private (underlying: ScalaStream[A]):
   def toPublisher(): Flow.Publisher[A] = underlying.toPublisher[A]
 
   /** Returns a stream of the JDK. Its elements are made as they are asked for, on the thread that
-    * asks, which is blocked meanwhile. It must be closed: use it in a try-with-resources. The error
-    * of this stream is thrown unchanged.
+    * asks, which is blocked meanwhile. It must be closed: use try-with-resources. The error of this
+    * stream is thrown unchanged.
     */
   def toJavaStream(): JavaStream[A] =
     val (iterator, release) = underlying.toIterator.allocated.runSync()
     val items = Spliterators.spliteratorUnknownSize(iterator.asJava, Spliterator.ORDERED)
     StreamSupport.stream(items, false).nn.onClose(() => release.runSync())
 
-  /** Returns the stream as one of Weir's Scala API. */
+  /** Returns the stream of Weir's Scala API. */
   def asScala: ScalaStream[A] = underlying
 
 object Stream:
-  /** Returns `stream`, which is one of Weir's Scala API, as a stream for Java. */
+  /** Returns a stream for Java from one of Weir's Scala API. */
   def from[A](stream: ScalaStream[A]): Stream[A] = new Stream(stream)
 
   /** Emits the elements of `items`. */

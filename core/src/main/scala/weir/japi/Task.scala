@@ -135,9 +135,9 @@ final class Task[A] private (underlying: ScalaTask[A]):
     */
   def race(other: Task[A]): Task[A] = Task(underlying.race(other.asScala).map(_.merge))
 
-  /** Starts a fiber that runs this task, and returns the fiber, which nothing waits for. If the
-    * task fails and nobody joins the fiber, the error is printed. A `Scope` is better where the
-    * fiber must not outlive its parent.
+  /** Starts a fiber that runs this task, and returns the fiber. Nothing waits for the fiber. If the
+    * task fails and the fiber is never joined, the error is printed. If the fiber must not outlive
+    * its parent, use a `Scope`.
     */
   def start(): Task[Fiber[A]] = Task(underlying.start.map(Fiber(_)))
 
@@ -162,7 +162,7 @@ final class Task[A] private (underlying: ScalaTask[A]):
   /** Starts this task and returns a future of its value. Cancelling the future cancels the task. */
   def toCompletableFuture(): CompletableFuture[A] = Tasks.toCompletableFuture(underlying)
 
-  /** Returns the task as one of Weir's Scala API. */
+  /** Returns the task of Weir's Scala API. */
   def asScala: ScalaTask[A] = underlying
 
 object Task:
@@ -171,7 +171,7 @@ object Task:
 
   private[japi] def apply[A](underlying: ScalaTask[A]): Task[A] = new Task(underlying)
 
-  /** Returns `task`, which is one of Weir's Scala API, as a task for Java. */
+  /** Returns a task for Java from one of Weir's Scala API. */
   def from[A](task: ScalaTask[A]): Task[A] = Task(task)
 
   /** Calls `callable` each time the task runs, and returns its result. `callable` may block.

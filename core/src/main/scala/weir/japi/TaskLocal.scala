@@ -2,7 +2,7 @@ package weir.japi
 
 import weir.TaskLocal as ScalaTaskLocal
 
-/** A variable of which each fiber has its own value, such as the id of a request. A fiber begins
+/** A variable that has a separate value in each fiber, such as the id of a request. A fiber begins
   * with the value of the fiber that has started it.
   */
 final class TaskLocal[A] private (underlying: ScalaTaskLocal[A]):
@@ -13,7 +13,7 @@ final class TaskLocal[A] private (underlying: ScalaTaskLocal[A]):
   /** Sets the value of the fiber. */
   def set(value: A): Task[Void] = Task.ofUnit(underlying.set(value))
 
-  /** Runs `task` with `value`, and sets the value that was there before when the task has ended. */
+  /** Runs `task` with `value`, and sets the previous value again when the task has ended. */
   def locally[B](value: A, task: Task[B]): Task[B] = Task(underlying.locally(value)(task.asScala))
 
   /** Returns the value of the fiber that the calling thread runs, for plain code in a task; the
@@ -21,7 +21,7 @@ final class TaskLocal[A] private (underlying: ScalaTaskLocal[A]):
     */
   def current(): A = underlying.current
 
-  /** Returns the variable as one of Weir's Scala API. */
+  /** Returns the variable of Weir's Scala API. */
   def asScala: ScalaTaskLocal[A] = underlying
 
 object TaskLocal:

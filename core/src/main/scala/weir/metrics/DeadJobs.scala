@@ -2,8 +2,8 @@ package weir.metrics
 
 import java.time.Instant
 
-/** The dead jobs of a queue, which an operator looks at, puts back or deletes. A console shows
-  * those that are registered. It calls the methods on threads that they may block.
+/** The dead jobs of a queue, which an operator can list, revive and delete. A console shows the
+  * queues that are registered. It calls the methods on threads that may block.
   */
 trait DeadJobs:
 
@@ -42,5 +42,5 @@ object DeadJobs:
     */
   def register(jobs: DeadJobs): AutoCloseable = sources.add(jobs)
 
-  /** Returns those that are registered, in the order in which they were. */
+  /** Returns the registered ones, in the order of their registration. */
   def registered: Vector[DeadJobs] = sources.all

@@ -1,6 +1,6 @@
 package weir.metrics
 
-/** A figure at one moment, with a value for each of its points. Names, units and kinds follow the
+/** A metric at one moment, with a value for each of its points. Names, units and kinds follow the
   * conventions of OpenTelemetry.
   *
   * @param name such as `weir.queue.size`
@@ -18,7 +18,7 @@ final case class Metric(
 
 object Metric:
 
-  /** Says how the values of a figure behave. */
+  /** The way in which the values of a metric change. */
   enum Kind:
     /** Only grows while the process runs. */
     case Counter
@@ -26,14 +26,14 @@ object Metric:
     /** Grows and shrinks, and may be added up over the points and over processes. */
     case UpDownCounter
 
-    /** Grows and shrinks, and is not to be added up. */
+    /** Grows and shrinks, and must not be added up. */
     case Gauge
 
-  /** One value of a figure.
+  /** One value of a metric.
     *
-    * @param attributes the names and values that distinguish the points of a figure
-    * @param namedAt the line that has named the thing with this figure, if it has a name; it is no
-    *   attribute
+    * @param attributes the names and values that distinguish the points of a metric
+    * @param namedAt the line of code that named the object of this metric, if it has a name; it is
+    *   not an attribute
     */
   final case class Point(
       attributes: Vector[(String, String)],
@@ -41,7 +41,7 @@ object Metric:
       namedAt: Option[StackTraceElement] = None
   )
 
-  /** Returns a figure with a single point. */
+  /** Returns a metric with a single point. */
   private[weir] def one(
       name: String,
       kind: Kind,
@@ -52,7 +52,7 @@ object Metric:
   ): Metric =
     Metric(name, kind, unit, description, Vector(Point(attributes.toVector, value)))
 
-  /** Joins the points of figures of the same name, in the order of the first of each name. */
+  /** Joins the points of metrics of the same name, in the order of the first of each name. */
   private[metrics] def joined(metrics: Iterable[Metric]): Vector[Metric] =
     metrics
       .foldLeft(scala.collection.immutable.VectorMap.empty[String, Metric]) { (byName, metric) =>

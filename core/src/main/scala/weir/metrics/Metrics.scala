@@ -2,14 +2,14 @@ package weir.metrics
 
 import java.lang.ref.WeakReference
 
-/** Has figures that change. */
+/** Returns metrics that change. */
 trait MetricSource:
 
-  /** Returns the figures of now. It is called on any thread, at any time, and must not block. */
+  /** Returns the present metrics. It is called on any thread, at any time, and must not block. */
   def metrics(): Vector[Metric]
 
-/** The sources of figures of this JVM, beside its runtimes: named primitives, observed streams, and
-  * those that a program adds. `WeirRuntime.metrics` reads them all.
+/** The sources of metrics of this JVM, besides its runtimes: named primitives, observed streams,
+  * and those that a program adds. `WeirRuntime.metrics` reads them all.
   */
 object Metrics:
   private val sources = Registry[Source]()
@@ -32,14 +32,14 @@ object Metrics:
     */
   def register(source: MetricSource): AutoCloseable = sources.add(Source.Strong(source))
 
-  /** Adds the figures of `owner`, which `read` returns, for as long as `owner` is in use. `read`
-    * must not refer to `owner` but by its argument.
+  /** Adds the metrics of `owner`, which `read` returns, for as long as `owner` is in use. `read`
+    * must refer to `owner` only by its argument.
     */
   private[weir] def registerWeakly[A <: AnyRef](owner: A)(read: A => Vector[Metric]): Unit =
     sources.add(Source.Weak(WeakReference(owner), read)): Unit
 
-  /** Returns the figures of all sources, in the order in which these were added. A source that
-    * throws has no figures.
+  /** Returns the metrics of all sources, in the order in which the sources were added. A source
+    * that throws has no metrics.
     */
   private[weir] def ofSources: Vector[Metric] =
     sources.prune(_.isGone)

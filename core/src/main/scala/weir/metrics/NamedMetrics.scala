@@ -3,7 +3,7 @@ package weir.metrics
 import weir.metrics.Metric.{Kind, Point}
 import weir.trace.OwnCode
 
-/** Makes the figures of a primitive that has a name. Each point has the name as its attribute
+/** Makes the metrics of a primitive that has a name. Each point has the name as its attribute
   * `name`.
   *
   * @param namedAt the line that has given the name
@@ -16,7 +16,7 @@ private[weir] final class NamedMetrics(name: String, namedAt: Option[StackTraceE
   def counter(metric: String, unit: String, description: String, value: Double): Metric =
     Metric(metric, Kind.Counter, unit, description, Vector(point(value)))
 
-  /** Returns a figure with a point for each value of `attribute`. */
+  /** Returns a metric with a point for each value of `attribute`. */
   def by(
       kind: Kind,
       metric: String,
@@ -32,7 +32,7 @@ private[weir] final class NamedMetrics(name: String, namedAt: Option[StackTraceE
   private def point(value: (String, Double), attribute: String): Point =
     Point(Vector("name" -> name, attribute -> value._1), value._2, namedAt)
 
-  /** The figures of a queue or channel. */
+  /** The metrics of a queue or channel. */
   def queue(kind: String, size: Int, capacity: Int, givers: Int, takers: Int): Vector[Metric] =
     Vector(
       gauge(s"weir.$kind.size", "{value}", s"Values in the $kind.", size),
@@ -49,7 +49,7 @@ private[weir] final class NamedMetrics(name: String, namedAt: Option[StackTraceE
       gauge(s"weir.$kind.capacity", "{value}", s"Values that the $kind can hold.", capacity)
     )
 
-  /** The figures of permits. */
+  /** The metrics of permits. */
   def permits(kind: String, free: Long, waiting: Int): Vector[Metric] =
     Vector(
       gauge(s"weir.$kind.free", "{permit}", s"Permits of the $kind that are free.", free.toDouble),
@@ -58,7 +58,7 @@ private[weir] final class NamedMetrics(name: String, namedAt: Option[StackTraceE
 
 private[weir] object NamedMetrics:
 
-  /** Registers the figures of `owner` under `name`, for as long as `owner` is in use. */
+  /** Registers the metrics of `owner` under `name`, for as long as `owner` is in use. */
   def register[A <: AnyRef](owner: A, name: String)(
       read: (A, NamedMetrics) => Vector[Metric]
   ): Unit =

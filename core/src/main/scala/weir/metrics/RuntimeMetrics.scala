@@ -5,7 +5,7 @@ import weir.WeirRuntime
 import weir.fiber.FiberCore
 import weir.metrics.Metric.{Kind, Point}
 
-/** Reads the figures of a runtime, while its fibers continue to run. */
+/** Reads the metrics of a runtime, while its fibers continue to run. */
 private[weir] object RuntimeMetrics:
 
   def apply(runtime: WeirRuntime): Vector[Metric] =

@@ -2,14 +2,15 @@ package weir.std
 
 import weir.{Mutex, Ref, Task}
 
-/** A value that fibers change one after the other, by tasks: a `Ref` whose changes may wait.
+/** A value that fibers change one after the other. It is a `Ref` whose changes may be tasks, which
+  * may wait.
   *
   *   - **Shared**: the value, changed by the fiber that holds the mutex. `get` reads it without
   *     waiting.
   */
 final class AtomicCell[A] private (value: Ref[A], mutex: Mutex):
 
-  /** Returns the present value without waiting. While a change is under way, that is the value
+  /** Returns the present value without waiting. While a change is in flight, that is the value
     * before the change.
     */
   def get: Task[A] = value.get
@@ -54,8 +55,8 @@ final class AtomicCell[A] private (value: Ref[A], mutex: Mutex):
   def evalUpdateAndGet(f: A => Task[A]): Task[A] =
     evalModify(a => f(a).map(next => (next, next)))
 
-  /** Sets the value to the result of the task that `f` returns for it, and returns the value
-    * before. Otherwise as `evalModify`.
+  /** Sets the value to the result of the task that `f` returns for it, and returns the previous
+    * value. Otherwise as `evalModify`.
     */
   def evalGetAndUpdate(f: A => Task[A]): Task[A] = evalModify(a => f(a).map(next => (next, a)))
 

@@ -15,13 +15,13 @@ import weir.{Outcome, Task, WeirRuntime}
   * one load.
   *
   *   - **Shared**: `entries`, from which a value that was loaded is read without a lock. An entry
-  *     holds a value, or the `Load` that is under way.
+  *     holds a value, or the `Load` that is in flight.
   *   - **Shared, under this object's lock**: every change of `entries`, the two orders in which
   *     values are removed, and the callers that wait for a load.
-  *   - **A load** runs on a fiber of its own, which the callers wait for. So the cancel of one
-  *     caller does not affect the others. The last caller to be cancelled cancels the fiber, and
-  *     waits for it. In the same step under the lock, the entry leaves the table, so that no caller
-  *     joins a load that is being cancelled.
+  *   - **A load** runs on a separate fiber, which the callers wait for. So the cancel of one caller
+  *     does not affect the others. The last caller to be cancelled cancels the fiber, and waits for
+  *     it. In the same step under the lock, the entry leaves the table, so that no caller joins a
+  *     load that is being cancelled.
   *   - **An entry that was invalidated while it loads** is out of the table: its callers get the
   *     value, and it is not kept.
   */
@@ -51,7 +51,7 @@ final class Cache[K, V] private (
   /** Returns the value that is kept for `key`. If there is none, runs `load`, keeps its value, and
     * returns that.
     *
-    * **Waits** for a load of this key that is under way. **Cancelled**: the load continues for the
+    * **Waits** for a load of this key that is in flight. **Cancelled**: the load continues for the
     * other callers that wait for it. The last one to be cancelled cancels it, and waits for its
     * finalizers. **Fails** with the error of the load, which all callers that wait for it get.
     * Nothing is kept then, and the next caller loads again.
@@ -71,7 +71,7 @@ final class Cache[K, V] private (
     if isHit then Some(used(key, entry.nn).asInstanceOf[V]) else None
   }
 
-  /** Removes the value for `key`. The value of a load that is under way is not kept: the callers
+  /** Removes the value for `key`. The value of a load that is in flight is not kept: the callers
     * that wait for it get it, and the next caller loads again.
     */
   def invalidate(key: K): Task[Unit] = Task.delay(synchronized(remove(key)))
@@ -90,7 +90,7 @@ final class Cache[K, V] private (
     entries.size
   })
 
-  /** Names this cache: `WeirRuntime.metrics` then has its figures under the name. Returns this
+  /** Names this cache: `WeirRuntime.metrics` then reports its metrics under that name. Returns this
     * cache.
     * {{{
     * val users = Cache[Int, String](maxSize = 1000).map(_.named("users"))
@@ -203,9 +203,9 @@ object Cache:
     val hits, misses = LongAdder()
 
   /** Returns a new cache, which is empty. A value is kept for `expireAfter` from the end of its
-    * load. It is removed when it is asked for after that, or when another one is loaded.
-    * `Duration.Zero` keeps no values, but shares the loads that are under way. If there are more
-    * than `maxSize` values, those that have not been used for longest are removed.
+    * load. An expired value is removed when it is asked for, or when another one is loaded.
+    * `Duration.Zero` keeps no values, but shares the loads that are in flight. If there are more
+    * than `maxSize` values, the least recently used ones are removed.
     *
     * **Fails** with an `IllegalArgumentException` if `expireAfter` is negative or `maxSize` is
     * below 1.
@@ -255,7 +255,7 @@ object Cache:
       this.value = value
       pending = null
 
-  /** A load that is under way. */
+  /** A load that is in flight. */
   private final class Load(val key: Any, cache: Cache[?, ?], words: Words) extends Awaited:
     val entry: Entry = Entry(this)
 

@@ -9,8 +9,8 @@ import weir.runtime.Timers
 import weir.task.Guarantee
 import weir.{Outcome, Task, WeirRuntime}
 
-/** Refuses calls to a service that fails, and now and then lets one through to find out whether the
-  * service has recovered.
+/** Refuses calls to a service that fails. Lets a single call through from time to time, the probe,
+  * to find out if the service has recovered.
   *
   * {{{
   * Closed --maxFailures in a row--> Open --a call after the pause--> HalfOpen
@@ -25,8 +25,8 @@ import weir.{Outcome, Task, WeirRuntime}
   *   - If a probe lasts longer than `probeLimit`, the next call overtakes it: it replaces the
   *     probe's `HalfOpen` by one of its own. After that, the end of the first probe changes
   *     nothing.
-  *   - A call that began before the circuit opened says nothing about the time after: its `epoch`
-  *     has ended.
+  *   - A call that began before the circuit opened does not count after that: its `epoch` has
+  *     ended.
   */
 final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: Timers):
   import CircuitBreaker.{Closed, Condition, HalfOpen, Open, Waiting}
@@ -36,8 +36,7 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
     *
     * **Cancelled**: does not affect the circuit. If this call was the probe, the next call becomes
     * the probe. **Fails** with the error of the task. Fails with `CircuitOpen`, without running the
-    * task, while the circuit is open, or while another call is the probe that finds out whether it
-    * can be closed.
+    * task, while the circuit is open, or while another call is the probe.
     */
   def protect[A](task: Task[A]): Task[A] = Task.defer {
     state.get match
@@ -51,8 +50,8 @@ final class CircuitBreaker private (settings: CircuitBreaker.Settings, timers: T
   /** Returns the present state. It stays `Open` after the pause until the next call. */
   def currentState: Task[CircuitBreaker.State] = Task.delay(state.get.name)
 
-  /** Names this breaker: `WeirRuntime.metrics` then has its figures under the name. Returns this
-    * breaker.
+  /** Names this breaker: `WeirRuntime.metrics` then reports its metrics under that name. Returns
+    * this breaker.
     * {{{
     * val mail = CircuitBreaker(5, 10.seconds).map(_.named("mail"))
     * }}}
@@ -152,7 +151,7 @@ object CircuitBreaker:
     /** Calls are refused. */
     case Open
 
-    /** One call, the probe, has gone through, and its outcome decides. Other calls are refused. */
+    /** One call, the probe, is running, and its outcome decides. Other calls are refused. */
     case HalfOpen
 
   private def word(state: State): String = state match
@@ -161,14 +160,15 @@ object CircuitBreaker:
     case State.HalfOpen => "half_open"
 
   /** Returns a new breaker, which is closed. It opens after `maxFailures` calls in a row have
-    * failed. After `resetAfter`, the next call is let through. If that fails too, the pause becomes
-    * `backoffFactor` times as long, up to `maxResetAfter`.
+    * failed. After `resetAfter`, the next call, the probe, is let through. If it succeeds, the
+    * circuit closes. If it fails, the next pause is `backoffFactor` times as long, up to
+    * `maxResetAfter`.
     *
     * An error for which `counts` is false, such as one about the caller's own input, is not a
-    * failure: the service has answered. If `counts` throws, the error is a failure. If the call
-    * that is let through has not ended within `probeLimit`, the next call is let through too, and
-    * decides in its place. **Fails** with an `IllegalArgumentException` if `maxFailures` is below
-    * 1, if `resetAfter` or `probeLimit` is not positive, or if `backoffFactor` is below 1.
+    * failure: the service has answered. If `counts` throws, the error is a failure. If the probe
+    * has not ended within `probeLimit`, the next call replaces it as the probe. **Fails** with an
+    * `IllegalArgumentException` if `maxFailures` is below 1, if `resetAfter` or `probeLimit` is not
+    * positive, or if `backoffFactor` is below 1.
     */
   def apply(
       maxFailures: Int,
@@ -224,8 +224,8 @@ object CircuitBreaker:
 
   private final case class Closed(failures: Int, epoch: Long) extends Condition(State.Closed)
 
-  /** Refuses calls until its time is over; then the next call is the probe. If that is cancelled,
-    * the state is `open` again.
+  /** Refuses calls until its time is over. Then the next call is the probe. If the probe is
+    * cancelled, the state is `open` again.
     */
   private sealed abstract class Waiting(name: State) extends Condition(name):
     def untilNanos: Long

@@ -11,7 +11,7 @@ final class CountDownLatch private (releases: Long) extends OneShot[Unit]:
   // shared
   private val missing = AtomicLong(releases)
 
-  /** Waits until the latch is open: until it has been released as often as it must be.
+  /** Waits until the latch is open: until `release` has been called as often as is necessary.
     * **Cancelled** while it waits: has no effect on others.
     */
   val await: Task[Unit] = awaitSet

@@ -4,19 +4,19 @@ import weir.Task
 import weir.fiber.{Suspend, TaskFiber, WaitList}
 import weir.sync.{Guarded, GuardedEntry}
 
-/** A barrier at which `parties` fibers wait for each other. When all have come, they go on, and the
-  * barrier can be used again.
+/** A barrier at which `parties` fibers wait for each other. When all have arrived, they continue,
+  * and the barrier can be used again.
   */
 final class CyclicBarrier private (parties: Int) extends Guarded:
 
   // under the lock
   private val line = WaitList()
 
-  /** Waits at the barrier until `parties` fibers have come, including this one.
+  /** Waits at the barrier until `parties` fibers have arrived, including this one.
     *
-    * **Waits** for the others. **Cancelled** while it waits: this fiber does not count as having
-    * come, so one more has to come. A cancel at the same time as the last fiber comes may take
-    * effect after it: then the others go on.
+    * **Waits** for the others. **Cancelled** while it waits: this fiber does not count as arrived,
+    * so one more has to arrive. If a cancel comes at the same time as the last fiber arrives, it
+    * may take effect after that: then the others continue.
     */
   val await: Task[Unit] = new Suspend[Unit]:
     def begin(fiber: TaskFiber): Any = locked(fiber) {
@@ -32,7 +32,7 @@ final class CyclicBarrier private (parties: Int) extends Guarded:
         ()
     }
 
-  /** Returns the number of fibers that still have to come before those that wait go on. */
+  /** Returns the number of fibers that still have to arrive before the waiting ones continue. */
   def missing: Task[Int] = new Suspend[Int]:
     def begin(fiber: TaskFiber): Any = locked(fiber)(parties - line.size)
 

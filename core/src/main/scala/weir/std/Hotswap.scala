@@ -8,7 +8,7 @@ import weir.{Mutex, Ref, Resource, Semaphore, Task}
   *
   *   - **Shared**: the present `Slot`. A fiber that replaces it, one at a time, releases the
   *     resource of the old slot, once. The release of the hotswap does the same, after a
-  *     replacement that is under way.
+  *     replacement that is in flight.
   *   - **In use**: a use holds one permit of a slot, and the release of its resource takes all
   *     permits. So the release waits for the uses. A fiber that finds no permit has read a slot
   *     that has been replaced, and reads again.
@@ -16,15 +16,15 @@ import weir.{Mutex, Ref, Resource, Semaphore, Task}
 final class Hotswap[A] private (present: Ref[Hotswap.Slot[A] | Null], replacing: Mutex):
   import Hotswap.Slot
 
-  /** Acquires `next`, makes it the present resource, releases the one before, and returns the value
-    * of `next`.
+  /** Acquires `next`, makes it the present resource, releases the previous one, and returns the
+    * value of `next`.
     *
     * Both resources are open for a while. If they must not be, call `clear` first. The next swap
-    * may release the returned value: to use it, call `get`. **Waits** for the uses of the resource
-    * before, and for earlier swaps: so a swap inside of such a use waits for ever. **Cancelled**
+    * may release the returned value: to use it, call `get`. **Waits** for the uses of the previous
+    * resource, and for earlier swaps: so a swap inside of such a use waits for ever. **Cancelled**
     * while it acquires: the present resource stays. It cannot be cancelled after that, so a timeout
     * does not end the wait. **Fails** with the error of acquiring, and the present resource stays;
-    * with the error of releasing the resource before; or with an `IllegalStateException` if the
+    * with the error of releasing the previous resource; or with an `IllegalStateException` if the
     * hotswap has been released.
     */
   def swap(next: Resource[A]): Task[A] = Task.uncancelable { poll =>

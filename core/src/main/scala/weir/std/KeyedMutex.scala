@@ -25,8 +25,8 @@ final class KeyedMutex[K] private ():
     *
     * **Waits** for the tasks of this key that came before. **Cancelled** while it waits: the task
     * does not run. **Order**: tasks of one key run in the order in which they began to wait. Tasks
-    * that begin concurrently, as those of `parForeach` and of a stream's `parEvalMap` do, arrive
-    * here in any order; docs/limits.md says how to keep the order of their elements.
+    * that begin concurrently, such as those of `parForeach` and of a stream's `parEvalMap`, arrive
+    * here in any order; docs/limits.md explains how to keep the order of their elements.
     */
   def withLock[A](key: K)(task: Task[A]): Task[A] = Task.uncancelable { poll =>
     poll(Acquire(key)).flatMap(lock => Guarantee(poll(task), _ => Task.delay(release(lock))))

@@ -13,13 +13,13 @@ import weir.{Stream, Task, WeirRuntime}
   * crawler's addresses by host, jobs by customer, and messages by account.
   *
   *   - **Fair**: the keys with a value that may begin take turns, however many values they have.
-  *   - **Limits**: at most `perKey` values of a key are under way at once. With 1, the values of a
+  *   - **Limits**: at most `perKey` values of a key are in flight at once. With 1, the values of a
   *     key are processed one after the other.
-  *   - **Again**: a value may come back after a delay, and a key may be held for a time. A value
-  *     that waits for that, or for others of its key, does not count as under way.
-  *   - **Order**: within a key, values that come back begin before those that were never under way.
-  *     In both groups the highest `priority` is first. Among equal ones, the first to come, or to
-  *     come back, is first.
+  *   - **Again**: a value may come back after a delay, and all values of a key may be delayed. A
+  *     value that waits for a delay, or for other values of its key, does not count as in flight.
+  *   - **Order**: within a key, values that come back begin before those that were never in flight.
+  *     In both groups the values with the highest `priority` are first. Values of the same priority
+  *     begin in the order in which they arrived or came back.
   *
   * {{{
   * val pages: Stream[String] = Stream
@@ -36,8 +36,8 @@ import weir.{Stream, Task, WeirRuntime}
   *     offer waits while there is room. While a fiber waits for a value, the alarm is set for the
   *     next time at which something happens.
   *   - **The race that we fear**: a cancel comes after a value was handed to a fiber, and the value
-  *     is lost. So a run owns each value from when it is handed over, under the monitor, and at its
-  *     end gives back the values that it has not answered.
+  *     is lost. So a run owns each value from the hand-over on, which happens under the monitor,
+  *     and at its end gives back the values that it has not answered.
   */
 final class KeyedQueue[K, A] private (
     capacity: Int,
@@ -58,7 +58,7 @@ final class KeyedQueue[K, A] private (
 
   /** Offers `value`: returns once it is in the queue.
     *
-    * **Waits** while `capacity` values wait that were never under way. **Cancelled** while it
+    * **Waits** while `capacity` values wait that were never in flight. **Cancelled** while it
     * waits: the value is not in the queue. **Fails** with an `IllegalStateException` if the queue
     * is closed, also while it waits: the value is not in the queue. **Order**: waiting offers are
     * served in the order in which they came.
@@ -84,8 +84,8 @@ final class KeyedQueue[K, A] private (
   def offerAll(values: Iterable[A]): Task[Unit] = Task.foreach(values)(offer)
 
   /** Closes the queue. Returns true if this call has closed it, false if it was closed before.
-    * Nothing can be offered after that, and waiting offers fail. Values that are under way may
-    * still add others by `Next.Done`. `process` ends when nothing waits and nothing is under way.
+    * Nothing can be offered after that, and waiting offers fail. Values that are in flight may
+    * still add others by `Next.Done`. `process` ends when nothing waits and nothing is in flight.
     */
   val close: Task[Boolean] = Task.delay(synchronized {
     val isFirst = !closed
@@ -98,7 +98,7 @@ final class KeyedQueue[K, A] private (
     isFirst
   })
 
-  /** Lets no value of `key` begin for `delay`. Values that are under way continue. A shorter hold
+  /** Lets no value of `key` begin for `delay`. Values that are in flight continue. A shorter hold
     * has no effect on a longer one.
     */
   def hold(key: K, delay: FiniteDuration): Task[Unit] = Task.delay {
@@ -112,14 +112,14 @@ final class KeyedQueue[K, A] private (
   // ---- processing ----
 
   /** Runs `f` with each value that may begin, for at most `parallel` values at once, and emits the
-    * results in the order in which the runs end. `f` returns what happens to its value next: see
+    * results in the order in which the runs end. `f` returns the next step for its value: see
     * `Next`.
     *
-    * Ends when the queue is closed, nothing waits and nothing is under way. Several of these
+    * Ends when the queue is closed, nothing waits and nothing is in flight. Several of these
     * streams, one after the other or concurrently, share the values. **Waits** for values that may
     * begin. **Fails** with the first error of `f`, and with an `IllegalArgumentException` if
     * `parallel` is below 1. **Cancelled**, failed or not read to its end: values for which there
-    * was no answer are in the queue again, before those that were never under way. Results that
+    * was no answer are in the queue again, before those that were never in flight. Results that
     * were not read are lost.
     */
   def process[B](parallel: Int)(f: A => Task[Next[A, B]]): Stream[B] =
@@ -188,7 +188,7 @@ final class KeyedQueue[K, A] private (
   /** Returns the number of values that wait: for their turn, or for the end of a delay. */
   val size: Task[Int] = Task.delay(synchronized(lines.size))
 
-  /** Returns the number of values that are under way. */
+  /** Returns the number of values that are in flight. */
   val underWay: Task[Int] = Task.delay(synchronized(lines.underWay))
 
   /** Returns the number of keys that have a value, or are held. */
@@ -320,13 +320,13 @@ object KeyedQueue:
   /** The answer for a value that was processed: it is done, or begins again. */
   enum Next[+A, +B]:
     /** The value is done, with a result. The values `found` are added to the queue, even beyond its
-      * capacity: otherwise all values that are under way could wait for room that only they can
+      * capacity: otherwise all values that are in flight could wait for room that only they can
       * make.
       */
     case Done(result: B, found: Iterable[A] = Nil)
 
-    /** `value` begins again once `delay` is over, before others of its key that were never under
-      * way. Meanwhile it does not count as under way.
+    /** `value` begins again once `delay` is over, before others of its key that were never in
+      * flight. Meanwhile it does not count as in flight.
       */
     case Again(value: A, delay: FiniteDuration = Duration.Zero)
 
@@ -335,10 +335,10 @@ object KeyedQueue:
 
   /** Returns a new queue.
     *
-    * @param capacity the number of values that may wait and were never under way; offers wait while
+    * @param capacity the number of values that may wait and were never in flight; offers wait while
     *   there are as many
     * @param key returns the key of a value
-    * @param perKey returns the number of values of a key that may be under way at once, at least 1;
+    * @param perKey returns the number of values of a key that may be in flight at once, at least 1;
     *   it must return the same for a key each time
     * @param priority returns the priority of a value: those with the highest priority of a key
     *   begin first

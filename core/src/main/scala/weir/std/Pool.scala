@@ -13,7 +13,7 @@ import weir.{Outcome, Poll, Resource, Semaphore, Task}
   *   - **Permits**: each use holds one, so there are never more than `maxSize` resources.
   *   - **Shared, under this object's lock**: the idle resources, the last used last, and whether
   *     the pool is closed. The fiber that takes one out owns it. The last used is the first to be
-  *     used again, so that resources which are not needed get old.
+  *     used again, so that resources which are not needed expire.
   */
 final class Pool[A] private (
     acquire: Resource[A],
@@ -35,8 +35,8 @@ final class Pool[A] private (
     * under which an error of the use itself is suppressed. **Waits** while `maxSize` resources are
     * in use. **Cancelled** while it waits or acquires: takes none. **Fails** with the error of
     * acquiring, or with an `IllegalStateException` if the pool has been released. **Order**: first
-    * come, first served. A use within a use takes a second resource, and waits for ever if there
-    * can be no second one.
+    * come, first served. A use within a use takes a second resource, and waits for ever if the pool
+    * cannot have a second one.
     */
   val resource: Resource[A] =
     for
@@ -50,10 +50,10 @@ final class Pool[A] private (
   /** Returns the number of resources that are not in use. */
   def idle: Task[Int] = Task.delay(synchronized(unused.size))
 
-  /** Returns the number of resources that are in use or about to be. */
+  /** Returns the number of resources that are in use or are being acquired for a use. */
   def inUse: Task[Int] = permits.available.map(free => (maxSize - free).toInt)
 
-  /** Names this pool: `WeirRuntime.metrics` then has its figures under the name. Returns this
+  /** Names this pool: `WeirRuntime.metrics` then reports its metrics under that name. Returns this
     * pool.
     * {{{
     * def connections(pool: Pool[String]) = pool.named("connections")

@@ -7,8 +7,8 @@ import weir.runtime.DurationText
 import weir.runtime.{Alarm, AlarmAfter, Timers}
 import weir.{Task, WeirRuntime}
 
-/** A bucket of permits that fills up with time, so that no more than a given number are acquired in
-  * a given time.
+/** Limits the number of permits that are acquired in a given time. It is a bucket of permits that
+  * fills up with time.
   *
   * Time is exact: the bucket counts units. A permit costs `permitUnits`, and `unitsPerNano` are
   * added in each nanosecond.
@@ -40,8 +40,8 @@ final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, 
 
   /** Takes a permit.
     *
-    * **Waits** until there is one. **Cancelled** while it waits: takes none, and those behind it
-    * move up. **Order**: permits go to the waiting fibers in the order in which they came.
+    * **Waits** until there is one. **Cancelled** while it waits: takes none, and the fibers behind
+    * it move up. **Order**: permits go to the waiting fibers in the order in which they came.
     */
   val acquire: Task[Unit] = Acquire(permitUnits)
 
@@ -65,8 +65,8 @@ final class RateLimiter private (permits: Int, per: FiniteDuration, burst: Int, 
     */
   def limit[A](task: Task[A]): Task[A] = acquire.flatMap(_ => task)
 
-  /** Names this limiter: `WeirRuntime.metrics` then has its figures under the name. Returns this
-    * limiter.
+  /** Names this limiter: `WeirRuntime.metrics` then reports its metrics under that name. Returns
+    * this limiter.
     * {{{
     * val calls = RateLimiter(10, 1.second).map(_.named("calls"))
     * }}}

@@ -97,7 +97,7 @@ object Signal:
     final def continuous: Stream[A] = Stream.repeatEval(get)
 
     /** Waits until `isWanted` is true for the value, and returns that value. A value that is
-      * replaced before it is looked at is missed. **Cancelled** while it waits: has no effect on
+      * replaced before it is checked is missed. **Cancelled** while it waits: has no effect on
       * others.
       * {{{
       * def whenIdle(running: Signal[Int]): Task[Int] = running.waitUntil(_ == 0)

@@ -58,8 +58,8 @@ final class StreamMonitor private ():
     }
     if isLast then StretchEvent.emit(snapshot)
 
-  /** Names this monitor: `WeirRuntime.metrics` then has its figures under the name. Returns this
-    * monitor.
+  /** Names this monitor: `WeirRuntime.metrics` then reports its metrics under that name. Returns
+    * this monitor.
     * {{{
     * val feeds = StreamMonitor().map(_.named("feeds"))
     * }}}
@@ -146,9 +146,9 @@ object StreamMonitor:
     */
   final case class Snapshot(observed: FiniteDuration, stretches: Vector[Stretch]):
 
-    /** Returns the stretch that has been busy for the largest share of the time: the one that the
-      * others wait for. To make the pipe faster, make this stretch faster, or run more of its
-      * effects at a time.
+    /** Returns the stretch that has been busy for the largest share of the time. The others wait
+      * for it. To make the pipe faster, make this stretch faster, or run more of its effects at a
+      * time.
       */
     def bottleneck: Option[Stretch] = stretches.maxByOption(_.busy).filter(_.elements > 0)
 
@@ -209,8 +209,8 @@ object StreamMonitor:
     /** Returns the number of elements per second. */
     def perSecond: Double = elements / math.max(observed.toNanos / 1e9, 1e-9)
 
-    /** Returns the share of the time for which it worked, from 0 to 1, of all that its parallelism
-      * allows.
+    /** Returns the time for which it worked as a share, from 0 to 1, of the time that its
+      * parallelism allows.
       */
     def busy: Double = share(worked) / parallelism
 

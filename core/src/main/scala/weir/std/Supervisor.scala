@@ -10,8 +10,7 @@ import weir.{Fiber, Outcome, Resource, Task}
 final class Supervisor private () extends SupervisedFibers:
 
   /** Starts a new fiber that runs `task`, and returns the fiber. The fiber ends at the end of this
-    * supervisor at the latest. Its failure stops nothing else, and only the fibers that join it see
-    * it.
+    * supervisor at the latest. Its failure cancels no other fiber, and only a `join` returns it.
     *
     * **Fails** with an `IllegalStateException` if the supervisor has ended, or is being cancelled.
     */

@@ -5,7 +5,7 @@ import weir.{Channel, Mutex, Resource, Stream, Task}
 /** Publishes values to every subscriber: each gets all values that are published while it is
   * subscribed, in the same order as all others.
   *
-  * Each subscriber has a channel of its own. Publishers take turns, which gives all subscribers the
+  * Each subscriber has a separate channel. Publishers take turns, which gives all subscribers the
   * same order.
   */
 final class Topic[A] private (state: Signal[Topic.State[A]]):
@@ -30,8 +30,8 @@ final class Topic[A] private (state: Signal[Topic.State[A]]):
       )
       .andThen(state.get.map(!_.isClosed))
 
-  /** Emits the values that are published from when the first element is asked for, until the topic
-    * is closed. Up to `bound` values wait for the consumer; then publishers wait too.
+  /** Emits the values that are published after the first element is asked for, until the topic is
+    * closed. Up to `bound` values wait for the consumer; then publishers wait too.
     *
     * **Waits** for a value. To be sure that no value is missed, use `subscription`. **Fails** with
     * the error that the topic was closed with.

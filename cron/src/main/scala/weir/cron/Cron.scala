@@ -14,21 +14,20 @@ extension (schedules: Schedule.type)
 
   /** Repeats at the minutes that `expression` names, in the time of day of `zone`. It has the five
     * fields of Unix's cron: minute, hour, day of the month, month, day of the week.
-    * `Stream.fromSchedule` of it waits for the first minute, `task.repeat` of it runs the task once
-    * before.
+    * `Stream.fromSchedule` waits for the first minute, `task.repeat` runs the task once before it.
     *
-    * Minutes that have passed during a run are not made up for. Where the clock goes forward, the
-    * minutes that it leaves out are left out, so a task of each night at 2:30 does not run that
-    * night. Where it goes back, an hour that the expression names comes once. If its field of the
-    * hour begins with `*`, with or without a step, it names none, and an hour that comes twice
-    * counts twice. With `ZoneOffset.UTC` there is no such day.
+    * Minutes that pass during a run are skipped. When the clock goes forward, the minutes in
+    * between are skipped too, so a task that runs at 2:30 does not run on that day. When the clock
+    * goes back, an hour occurs twice. It counts once, except if the expression's field of the hour
+    * begins with `*`, with or without a step: then it counts twice. With `ZoneOffset.UTC` the clock
+    * never changes.
     *
-    * If neither the day of the month nor that of the week is `*`, either of them counts, also where
-    * one is a `*` with a step. `5/15` is each 15 from 5 on. A range must not go down, as `22-2`
-    * does: write `22-23,0-2`.
+    * If neither the day of the month nor the day of the week is `*`, a day that fits one of the two
+    * is enough, even if one is a `*` with a step. `5/15` means each 15 from 5 on. A range must not
+    * go down, as `22-2` does: write `22-23,0-2`.
     *
-    * **Fails** with an `IllegalArgumentException` if it is not such an expression, or if no day is
-    * ever one that it names.
+    * **Fails** with an `IllegalArgumentException` if `expression` is not valid, or if it fits no
+    * day.
     * {{{
     * val nightly: Stream[Unit] =
     *   Stream.fromSchedule(Schedule.cron("30 3 * * *", ZoneId.of("Europe/Berlin")))

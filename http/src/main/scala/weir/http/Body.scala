@@ -3,14 +3,14 @@ package weir.http
 import java.nio.charset.{Charset, StandardCharsets}
 import weir.{Stream, Task}
 
-/** The body of a request or of a response: blocks of bytes, which are cut anywhere.
+/** The body of a request or of a response: blocks of bytes, which may end anywhere.
   *
-  * A body that has been received is read from its connection while its stream runs, and not before:
-  * as long as nobody asks for a block, the sender waits. Each of its bytes can be read once. A
-  * second run of the stream continues where the first one has ended.
+  * A received body is read from its connection only while its stream runs: as long as the stream
+  * asks for no block, the sender waits. Each byte can be read once. A second run of the stream
+  * continues where the first one has ended.
   *
   * A body to send is written while its stream runs: as long as the other side does not read, the
-  * stream is asked for nothing.
+  * stream waits.
   */
 final class Body private (
     blocks: Stream[Array[Byte]] | Null,
@@ -34,18 +34,18 @@ final class Body private (
     else if bytes.isEmpty then Stream.empty
     else Stream.emit(bytes)
 
-  /** Returns this body, which may be sent more than once: by `ClientSettings.retry`, and after
-    * redirects. Bodies in memory may be in any case. Each run of the stream must emit the same
-    * bytes, as those of a file do, and those of a body that was received do not.
+  /** Returns this body, marked as one that may be sent more than once: by `ClientSettings.retry`,
+    * and after redirects. Bodies in memory need no mark. Each run of the stream must emit the same
+    * bytes. The stream of a file does; the stream of a received body does not.
     * {{{
     * val upload = Body.stream(Stream.fromPath(path)).repeatable
     * }}}
     */
   def repeatable: Body = copyOf(isRepeatable = true, release)
 
-  /** Returns this body, after which a server runs `task`: once it has sent the response, or could
-    * not, or has sent it without this body, as it does for `HEAD` or with status 304. An error of
-    * `task` is logged. A client does not run `task`.
+  /** Returns this body with a task, which a server runs once at the end of the response: after the
+    * response was sent, has failed, or was sent without this body, as for `HEAD` or with status
+    * 304. An error of `task` is logged. A client does not run `task`.
     * {{{
     * val download = Response(200, body = Body.stream(rows).onRelease(cursor.close))
     * }}}
@@ -55,9 +55,9 @@ final class Body private (
   private def copyOf(isRepeatable: Boolean, release: Task[Unit]): Body =
     new Body(blocks, length, inMemory, isRepeatable, isOfResponse, release)
 
-  /** Returns all bytes. **Waits** until the sender has sent them. **Fails** with a
-    * [[BodyTooLarge]], after which the rest is unread, if there are more than `limitBytes`: with a
-    * [[ResponseTooLarge]] if it is the body of a response that a client has received.
+  /** Returns all bytes. **Waits** until the sender has sent them. **Fails** if there are more than
+    * `limitBytes`, and leaves the rest unread: with a [[ResponseTooLarge]] if it is the body of a
+    * response that a client has received, otherwise with a [[BodyTooLarge]].
     */
   def bytes(limitBytes: Int = Body.usualLimitBytes): Task[Array[Byte]] =
     val known = inMemory
@@ -65,7 +65,7 @@ final class Body private (
     else if length.exists(_ > limitBytes) then Task.defer(Task.fail(tooLarge(limitBytes)))
     else Task.defer(Body.collect(stream, limitBytes, tooLarge))
 
-  /** Returns all bytes as text. **Fails** as `bytes`. Bytes that are no text become `U+FFFD`. */
+  /** Returns all bytes as text. **Fails** as `bytes`. Invalid bytes become `U+FFFD`. */
   def text(
       limitBytes: Int = Body.usualLimitBytes,
       charset: Charset = StandardCharsets.UTF_8
@@ -77,17 +77,18 @@ final class Body private (
 object Body:
   private inline val usualLimitBytes = 10_485_760
 
-  /** Has no bytes. */
+  /** A body without bytes. */
   val empty: Body = apply(Array.emptyByteArray)
 
-  /** Has these bytes, which must not be changed afterwards. */
+  /** Returns a body of these bytes, which must not be changed afterwards. */
   def apply(bytes: Array[Byte]): Body = inMemory(bytes, isOfResponse = false)
 
-  /** Has the bytes of `text` in UTF-8. */
+  /** Returns a body of the bytes of `text` in UTF-8. */
   def text(text: String): Body = apply(text.getBytes(StandardCharsets.UTF_8))
 
-  /** Has the bytes that `blocks` emits. Without a `length`, they are sent in chunks. With one, the
-    * sending fails if there are fewer or more of them. A client sends it once: see `repeatable`.
+  /** Returns a body of the bytes that `blocks` emits. Without a `length`, they are sent in chunks.
+    * With a `length`, sending fails if `blocks` emits fewer or more bytes. A client sends the body
+    * once: see `repeatable`.
     * {{{
     * val download = Response(200, body = Body.stream(Stream.fromPath(path)))
     * }}}

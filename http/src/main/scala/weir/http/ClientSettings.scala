@@ -6,14 +6,14 @@ import weir.Schedule
 /** The settings of a client.
   *
   * @param connectTimeout
-  *   the time for the opening of a connection
+  *   the time limit for opening a connection
   * @param responseTimeout
-  *   the time for the sending of a request, with its body, and for the header fields of its
-  *   response. A long upload needs a client with a longer time
+  *   the time limit for sending a request with its body and receiving the header fields of its
+  *   response. A long upload needs a client with a longer limit
   * @param idleTimeout
-  *   the time for which the next bytes of a response's body may be awaited
+  *   the time limit for each wait for the next bytes of a response's body
   * @param bodyLimitBytes
-  *   the size of a body that `send` reads into memory
+  *   the largest size of a body that `send` reads into memory
   * @param followRedirects
   *   true to follow redirects, except from `https` to `http`
   * @param retry

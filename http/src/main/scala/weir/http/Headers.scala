@@ -52,9 +52,9 @@ final class Headers private (made: => Vector[(String, String)]):
 object Headers:
   val empty: Headers = new Headers(Vector.empty)
 
-  /** Returns these fields. **Fails** with an `IllegalArgumentException` if a name is not one of
-    * HTTP, or if a value has a control character, such as the end of a line, or a character above
-    * U+00FF, which HTTP cannot send.
+  /** Returns these fields. **Fails** with an `IllegalArgumentException` if a name is not a valid
+    * name of HTTP, or if a value has a control character, such as the end of a line, or a character
+    * above U+00FF, which HTTP cannot send.
     */
   def apply(fields: (String, String)*): Headers =
     val all = fields.iterator.map(checked(_, _)).toVector

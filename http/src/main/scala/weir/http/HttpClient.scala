@@ -7,18 +7,18 @@ import scala.jdk.DurationConverters.*
 import weir.http.client.JdkExchange
 import weir.{Resource, Task, WeirRuntime}
 
-/** Sends requests, over connections that it keeps: HTTP/1.1 to `http`, and HTTP/2 to `https` where
-  * the server has it. Any number of fibers may use it.
+/** Sends requests, and reuses its connections. It uses HTTP/1.1 for `http`, and HTTP/2 for `https`
+  * if the server supports it. Any number of fibers may use it.
   */
 final class HttpClient private (client: JdkClient, settings: ClientSettings, runtime: WeirRuntime):
 
   /** Sends `request`, and returns the response with its whole body in memory. A status such as 404
-    * is a response, and no error.
+    * is a response, not an error.
     *
-    * **Waits** for the response, and between tries: see `ClientSettings.retry`. **Cancelled**:
-    * closes the exchange. **Fails** with an `IOException`, if nothing answers: with a
-    * `java.net.http.HttpTimeoutException`, if that takes longer than the settings allow. Fails with
-    * a [[ResponseTooLarge]] if the body is larger than `bodyLimitBytes`, and with an
+    * **Waits** for the response, and between retries: see `ClientSettings.retry`. **Cancelled**:
+    * closes the exchange. **Fails** with an `IOException` if there is no response: with a
+    * `java.net.http.HttpTimeoutException` if it takes longer than the settings allow. Fails with a
+    * [[ResponseTooLarge]] if the body is larger than `bodyLimitBytes`, and with an
     * `IllegalArgumentException` if the request has a field that the JDK's client sets by itself,
     * such as `Host` or `Content-Length`.
     * {{{

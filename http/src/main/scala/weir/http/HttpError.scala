@@ -24,8 +24,8 @@ class HttpError(val status: Int, message: String, cause: Throwable | Null = null
 final class BodyTooLarge(val limitBytes: Long)
     extends HttpError(413, s"The body has more than $limitBytes bytes.")
 
-/** The body of a response has more bytes than may be read. It is no [[HttpError]]: a handler that
-  * fails with it answers with status 500, since its own client has not sent too much.
+/** The body of a response has more bytes than may be read. It is not an [[HttpError]]: if a handler
+  * fails with it, the status is 500, since the client of that handler has not sent too much.
   */
 final class ResponseTooLarge(val limitBytes: Long)
     extends RuntimeException(

@@ -6,7 +6,7 @@ import weir.{Resource, Task, WeirRuntime}
 /** A server of HTTP/1.1 that is running. */
 final class HttpServer private (server: JettyServer):
 
-  /** The port that it listens at. */
+  /** The port that it listens on. */
   def port: Int = server.port
 
   /** Returns the number of requests that are being handled now. */
@@ -14,21 +14,22 @@ final class HttpServer private (server: JettyServer):
 
 object HttpServer:
   /** Serves requests at `port`, or at a free port if `port` is 0: runs the task that `handler`
-    * returns for a request, on a fiber of its own, and sends the response.
+    * returns for a request, on a separate fiber, and sends the response.
     *
     * **Cancelled**: the task of a request, if its client closes the connection, if it takes longer
     * than `handlerTimeout`, and if it has not ended at the end of the drain. A client that only
-    * shuts down its output counts as gone.
+    * shuts down its output counts as disconnected.
     *
-    * **Fails**: a task that fails with an [[HttpError]] answers with its status and message. Any
-    * other error answers with 500 and no word about the error, which is logged. A body that fails
-    * before its first block is answered in the same way. If the response has begun, the connection
-    * is aborted, so that the client does not take a part for the whole.
+    * **Fails**: a task that fails with an [[HttpError]] answers with its status and message. After
+    * any other error the answer is 500 without details, and the error is logged. The same holds for
+    * a body that fails before its first block. If the response has begun, the connection is
+    * aborted, so that the client does not mistake a part for the whole.
     *
-    * The release drains the server: `readyPath` says 503, and after `drainDelay` no connection is
-    * accepted any more. Requests in flight have `drainTimeout` to end. Then the rest is cancelled,
-    * and answered with 503 where the response has not begun. The release waits for their
-    * finalizers. So acquire the server last, after everything that the handler uses.
+    * The release shuts the server down: `readyPath` answers 503, and after `drainDelay` no
+    * connection is accepted any more. Requests in flight have `drainTimeout` to end. Then the
+    * remaining ones are cancelled, and answered with 503 if the response has not begun. The release
+    * waits for their finalizers. So acquire the server last, after everything that the handler
+    * uses.
     *
     * Acquiring it fails with an `IOException` if the port cannot be used.
     * {{{

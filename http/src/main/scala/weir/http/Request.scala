@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets.UTF_8
   * @param method
   *   such as `GET`, in capitals
   * @param uri
-  *   at a server it is absolute: its host is that of the field `Host`, which the client chooses
+  *   at a server it is absolute: its host comes from the field `Host`, which the client chooses
   * @param remote
   *   at a server, the other end of the connection: the client, or a proxy
   */
@@ -24,9 +24,9 @@ final case class Request(
   def path: String = uri.getRawPath
 
   /** Returns the decoded parts of the path, between its slashes: `List("users", "7")`. A slash at
-    * the end gives an empty part. A part may have a slash, which was sent as `%2F`: pass no part
-    * to `Path.resolve` unchecked. At a server, no part is `.` or `..`, nor has one between slashes:
-    * it refuses such paths.
+    * the end gives an empty part. A part may contain a slash, which was sent as `%2F`: check a part
+    * before you pass it to `Path.resolve`. A server refuses paths in which a part is `.` or `..`,
+    * or contains one of these between slashes.
     */
   def segments: List[String] = path match
     case "" | "/" => Nil

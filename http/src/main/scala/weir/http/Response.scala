@@ -45,12 +45,12 @@ object Response:
     Response(status, Headers("Content-Type" -> contentType), Body.stream(blocks))
 
   /** Returns a response that sends the header fields at once, and each event as soon as `events`
-    * emits it. After each `keepAlive` it sends a comment, which readers pass over: so no proxy
-    * takes the connection for an idle one. One event is asked for ahead of the client.
+    * emits it. After each `keepAlive` it sends a comment, which readers ignore, so that no proxy
+    * closes the connection as idle. One event is requested ahead of the client.
     *
-    * **Cancelled**: `events`, when the client goes, and at the end of the drain. A stream that goes
-    * on for ever holds up the drain for all of its time, so end it earlier. **Fails**: if `events`
-    * fails, the connection is aborted.
+    * **Cancelled**: cancels `events` when the client disconnects, and at the end of `drainTimeout`.
+    * An endless stream delays the shutdown for all of that time, so end it earlier. **Fails**: if
+    * `events` fails, the connection is aborted.
     * {{{
     * def prices(request: Request): Task[Response] =
     *   Task.pure(Response.events(latest.map(price => ServerSentEvent(price.toString))))

@@ -2,7 +2,8 @@ package weir.http
 
 import scala.concurrent.duration.{DurationInt, FiniteDuration}
 
-/** The settings of a server. Each limit has one status, with which the server answers by itself.
+/** The settings of a server. Each limit has a status, with which the server answers when the limit
+  * is exceeded.
   *
   * @param host
   *   the address to listen on: `0.0.0.0` for all
@@ -24,10 +25,11 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   *   the time without a byte in either direction after which a connection is closed: between two
   *   requests, in a body that the client sends (408), and in one that it does not read
   * @param drainDelay
-  *   the time, at the release, for which `readyPath` says no while the server goes on as before: so
-  *   that a load balancer sends no more
+  *   the time, at the release, for which `readyPath` answers 503 while the server continues to
+  *   serve, so that a load balancer stops sending requests
   * @param drainTimeout
-  *   the time, after that, in which the requests in flight may end. The rest is cancelled
+  *   the time, after that, in which the requests in flight may end. The remaining ones are
+  *   cancelled
   * @param healthPath
   *   a path that answers 200 as long as the server runs
   * @param readyPath

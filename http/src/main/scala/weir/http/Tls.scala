@@ -18,8 +18,8 @@ final class Tls private (context: () => SSLContext, change: SSLParameters => Uni
     change(parameters)
     parameters
 
-  /** Returns what encrypts a connection of a server. **Fails** if `change` has set a parameter that
-    * cannot be.
+  /** Returns the engine that encrypts a connection of a server. **Fails** if `change` has set an
+    * invalid parameter.
     */
   private[http] def engine(): SSLEngine =
     val engine = currentContext.createSSLEngine()
@@ -30,13 +30,12 @@ final class Tls private (context: () => SSLContext, change: SSLParameters => Uni
     engine
 
 object Tls:
-  /** Returns TLS by `context`: at a server, it has the certificate of the server and its key; at a
-    * client, it says which certificates are trusted. `change` may set more parameters, such as
-    * `setNeedClientAuth`.
+  /** Returns TLS with `context`. At a server, it contains the certificate of the server and its
+    * key. At a client, it decides which certificates are trusted. `change` may set more parameters,
+    * such as `setNeedClientAuth`.
     *
-    * A server evaluates `context` for each connection. So a certificate that is renewed needs no
-    * restart: let `context` be the one that was made of the latest certificate. A client evaluates
-    * it once.
+    * A server evaluates `context` for each connection. So a renewed certificate needs no restart:
+    * let `context` return the one with the latest certificate. A client evaluates it once.
     */
   def apply(context: => SSLContext, change: SSLParameters => Unit = _ => ()): Tls =
     new Tls(() => context, change)

@@ -8,15 +8,16 @@ import org.apache.kafka.common.TopicPartition
 enum AssignmentChange:
   def partitions: Set[TopicPartition]
 
-  /** The member has got these, and reads them from now on. */
+  /** The member got these, and reads them from now on. */
   case Assigned(partitions: Set[TopicPartition])
 
-  /** The member gives these up: the records that were in flight are over, and those that are done
-    * are committed. No other member has them before the task of this change has ended.
+  /** The member gives these up. The tasks of records in flight have ended, and the records that are
+    * done are committed. No other member gets these partitions before the task of this change has
+    * ended.
     */
   case Revoked(partitions: Set[TopicPartition])
 
-  /** The group has taken these away, as after a pause that was too long. Other members may have
-    * them already.
+  /** The member has lost these, as after a pause that was too long. Other members may have them
+    * already.
     */
   case Lost(partitions: Set[TopicPartition])

@@ -5,8 +5,8 @@ import weir.{Stream, Task}
 extension [K, V](records: Stream[CommittableRecord[K, V]])
 
   /** Emits each record once it is committed. So each is emitted **at most once** in its group:
-    * those that were committed and are not processed yet are lost when the process dies. A commit
-    * has up to `batch` records, so those are at most `batch`, and what later stages hold.
+    * records that were committed and not yet processed are lost when the process dies. A commit has
+    * up to `batch` records, so at most `batch` records and those that later stages hold are lost.
     *
     * **Waits** for the commit. **Order**: that of the records. A revoke does not wait until they
     * are processed: the next owner may begin with later records of a key.

@@ -3,7 +3,8 @@ package weir.kafka
 import scala.concurrent.duration.DurationInt
 import weir.Schedule
 
-/** Says how often to try a record, and what to do with one that fails each time.
+/** The number of attempts for a record, the waits between them, and the place for a record that
+  * fails each time.
   *
   * @param max
   *   the largest number of times that its task runs. A record that cannot be decoded is not tried

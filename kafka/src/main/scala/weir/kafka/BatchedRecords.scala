@@ -7,9 +7,9 @@ import weir.{Stream, Task}
 
 extension [K, V](records: Stream[CommittableRecord[K, V]])
 
-  /** Runs the task that `f` makes of a batch of records, one batch after the other, and emits its
-    * value. A batch has up to `size` records: those that have come within `time` after its first
-    * one. All records of a batch are done once its task has succeeded.
+  /** Runs the task that `f` returns for a batch of records, one batch after the other, and emits
+    * its value. A batch has up to `size` records, which arrive within `time` after its first one.
+    * All records of a batch are done once its task has succeeded.
     *
     * **Fails** with the first error of a task, whose records are not done. **Order**: that of each
     * partition. Records of a partition that was revoked before the batch began are left out.
@@ -29,8 +29,8 @@ extension [K, V](records: Stream[CommittableRecord[K, V]])
       .evalMap(batch => BatchedRecords.done(batch)(f))
       .unNone
 
-  /** As `parEvalMapByKey`, but a task gets all records of its key that wait, up to `size`. So a key
-    * that has many records takes few tasks, such as one write for each.
+  /** As `parEvalMapByKey`, but a task gets all waiting records of its key, up to `size`. So a key
+    * with many records needs few tasks, each of which may be one write.
     *
     * A batch has records of one key of one partition; records without a key are on their own. All
     * of them are done once the task has succeeded.
@@ -65,7 +65,9 @@ private object BatchedRecords:
     record.holdBack()
     record
 
-  /** Runs the task for those records whose partition has not gone; returns none if that is none. */
+  /** Runs the task for the records whose partition this member still has. Returns none if there are
+    * no such records.
+    */
   def done[K, V, B](batch: Vector[CommittableRecord[K, V]])(
       f: Vector[CommittableRecord[K, V]] => Task[B]
   ): Task[Option[B]] = Task.defer {

@@ -22,7 +22,7 @@ final class CommittableRecord[+K, +V] private[kafka] (
   def partition: Int = bytes.partition
   def offset: Long = bytes.offset
 
-  /** In milliseconds since 1970. */
+  /** Returns the time of the record, in milliseconds since 1970. */
   def timestamp: Long = bytes.timestamp
 
   def topicPartition: TopicPartition = assignment.partition
@@ -53,10 +53,10 @@ final class CommittableRecord[+K, +V] private[kafka] (
 
   private[kafka] def markDone(): Unit = assignment.done(offset)
 
-  /** It waits for its turn, until `begin`: a revoke does not wait for it. */
+  /** Marks the record as waiting until `begin`: a revoke does not wait for it. */
   private[kafka] def holdBack(): Unit = assignment.holdBack(offset)
 
-  /** False if its partition has gone meanwhile: the new owner reads it again. */
+  /** Returns false if this member no longer has its partition: the new owner reads it again. */
   private[kafka] def begin(): Boolean = assignment.begin(offset)
 
   /** Returns true if the stream is about to fail, once all others are done: it is not tried again.

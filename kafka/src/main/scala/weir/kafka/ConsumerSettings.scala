@@ -47,13 +47,13 @@ import weir.Task
   * @param startAt
   *   where a member begins to read a partition; by default at the group's commit
   * @param onAssignmentChange
-  *   a task to run when this member gets or loses partitions, such as one that loads or writes a
-  *   state. The poll thread waits for it, so it should take less than `max.poll.interval.ms`. If it
-  *   fails, so does the stream, also one that is about to end
+  *   a task to run when this member gets or loses partitions, for example to load or write a state.
+  *   The poll thread waits for it, so it should take less than `max.poll.interval.ms`. If it fails,
+  *   so does the stream, also one that is about to end
   * @param properties
   *   further properties of Kafka's client, such as those for TLS and SASL, and of the
-  *   deserializers, such as `schema.registry.url`. A group that has
-  *   committed nothing begins with the first record of each partition, unless `startAt` says. With
+  *   deserializers, such as `schema.registry.url`. A group that has committed nothing begins with
+  *   the first record of each partition, unless `startAt` names another position. With
   *   `auto.offset.reset=latest` it begins with the records that arrive after it starts to read.
   *   Then nothing is committed of a partition that has brought no record yet, so a restart skips
   *   the records that arrived meanwhile. With `StartAt(Position.Latest)` the end is committed

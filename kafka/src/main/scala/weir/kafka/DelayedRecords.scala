@@ -5,8 +5,8 @@ import weir.{Stream, Task}
 
 extension [K, V](records: Stream[CommittableRecord[K, V]])
 
-  /** Emits each record once that much time has passed since its timestamp. So it reads a **retry
-    * topic**: one that is the dead letters of another, and is tried again later.
+  /** Emits each record once `time` has passed since its timestamp. It is for a **retry topic**: a
+    * topic that has the dead letters of another one, which are tried again later.
     *
     * **Waits** for the first record that is not due; others that are due sooner may come after it,
     * if they are of another partition. A revoke does not wait for it. **Order**: that of the

@@ -9,15 +9,15 @@ import weir.{Stream, Task}
 /** Consumes, transforms and produces records, exactly once in the output topics for readers with
   * `isolation.level=read_committed`. Records are taken in batches. A batch is divided into pieces
   * of about half a second at most. When the tasks of a piece have succeeded, one transaction writes
-  * their output and the offsets of the piece. A process that is killed, or has lost a partition,
-  * leaves nothing of a piece behind. Its tasks then run again in some process, so their other
-  * effects, such as a call of a service, may happen twice.
+  * their output and the offsets of the piece. If a process is killed or loses a partition, nothing
+  * of its unfinished piece is written. The tasks of the piece then run again in some process, so
+  * their other effects, such as a call of a service, may happen twice.
   *
   * @param transactionalId
   *   a name for this process, which no other process may have at the same time. If a process starts
   *   again with its name, it ends a transaction that it had left open at once. Otherwise the broker
-  *   ends it after `transaction.timeout.ms`, which is 10 s here. A transaction of this process that
-  *   takes longer, since the brokers were away, is begun again
+  *   ends it after `transaction.timeout.ms`, which is 10 s here. If a transaction of this process
+  *   takes longer, since the brokers were unavailable, it is begun again
   * @param batchRecords
   *   the largest number of records in a transaction. A revoke waits for a piece of the batch
   * @param batchTime
@@ -38,11 +38,12 @@ final class ExactlyOnce[K, V, L, W](
 
   /** Emits the number of records that were consumed of each batch, and does not end.
     *
-    * **Waits** for records, and for brokers that go away later. **Cancelled**: a transaction that
-    * is being written is ended first, but not if the brokers are away: they abort it later.
-    * **Fails** with the first error of a task that `attempts` does not cover, whose piece is then
-    * left undone; as `KafkaConsumer.records` does; and if another process uses this transactional
-    * id. **Order**: the output of the records of one key is written in the order of those records.
+    * **Waits** for records, and for brokers that become unavailable later. **Cancelled**: a
+    * transaction that is being written is ended first, except if the brokers are unavailable: they
+    * abort it later. **Fails** with the first error of a task that `attempts` does not cover, whose
+    * piece is then left undone; as `KafkaConsumer.records` does; and if another process uses this
+    * transactional id. **Order**: the output of the records of one key is written in the order of
+    * those records.
     *
     * {{{
     * val attempts = Attempts(5, deadLetters = Some("orders.dead"))
@@ -56,7 +57,7 @@ final class ExactlyOnce[K, V, L, W](
     * @param attempts
     *   how often a task runs whose record fails, and the topic for records that fail each time, or
     *   cannot be decoded. The transaction of the piece writes them there. A piece waits for the
-    *   next attempt of its records, so let that come soon
+    *   next attempt of its records, so keep the waits between attempts short
     * @param f
     *   the records to write for a record
     */

@@ -12,9 +12,9 @@ import weir.kafka.consumer.{
 }
 import weir.{Resource, Stream, Task}
 
-/** A member of a consumer group, to look at and to steer while it reads. `KafkaConsumer.member`
-  * makes it. It joins the group when one of its streams begins to run, and leaves it when that
-  * stream is over. It reads once: run one of its streams, one time.
+/** A member of a consumer group, which can be observed and controlled while it reads.
+  * `KafkaConsumer.member` makes it. It joins the group when one of its streams begins to run, and
+  * leaves it when that stream is over. It reads once: run one of its streams, one time.
   *
   * {{{
   * for
@@ -24,9 +24,9 @@ import weir.{Resource, Stream, Task}
   * yield ()
   * }}}
   *
-  * The other methods see no partitions before the stream begins and after it is over; but a `stop`
-  * before the beginning ends the stream at once. The poll thread answers them between two polls,
-  * and not while it waits for the records in flight of a revoke.
+  * The other methods see no partitions before the stream begins and after it is over. A `stop`
+  * before the beginning ends the stream as soon as it begins. The poll thread answers them between
+  * two polls, and not while it waits for the records in flight of a revoke.
   */
 final class GroupMember[K, V] private[kafka] (
     settings: ConsumerSettings[K, V],
@@ -56,7 +56,7 @@ final class GroupMember[K, V] private[kafka] (
     * `ConsumerSettings.revokeDeadline`; a task that takes longer goes on, and its record is
     * repeated.
     *
-    * Does not wait: the end of the stream says that all is committed.
+    * Does not wait. When the stream has ended, all of these records are committed.
     *
     * {{{
     * val untilNoon = Task.race(work, Task.sleep(toNoon).andThen(member.stop).andThen(Task.never))
@@ -68,7 +68,7 @@ final class GroupMember[K, V] private[kafka] (
     * SIGTERM, stops the member instead of `work`, as `stop` does.
     *
     * **Waits** until `work` has ended. **Cancelled**: waits for that too, and `work` itself is not
-    * cancelled. So bound what it may take. **Fails** as `work` does.
+    * cancelled. So limit its time. **Fails** as `work` does.
     *
     * {{{
     * member.stopOnCancel(member.records.parEvalMapByKey(256)(order => bill(order.value)).drain)
@@ -92,9 +92,9 @@ final class GroupMember[K, V] private[kafka] (
   def progress: Task[Map[TopicPartition, PartitionProgress]] =
     loop.ask(Map.empty)(_.progress)
 
-  /** Asks for the `progress` at once and then once in each `every`, and has it among the figures of
-    * the JVM until the end of the scope, with the group as their name: see `weir.metrics.Metrics`.
-    * There are no figures before the stream begins and after it is over, and no lag while the
+  /** Asks for the `progress` at once and then once in each `every`, and adds it to the metrics of
+    * the JVM while the resource is in use, with the group as the name: see `weir.metrics.Metrics`.
+    * There are no metrics before the stream begins and after it is over, and no lag while the
     * brokers do not answer.
     *
     * **Fails** with an `IllegalArgumentException` if `every` is less than a second.
@@ -118,9 +118,10 @@ final class GroupMember[K, V] private[kafka] (
 
   // ---- steering ----
 
-  /** Hands out no more records of these partitions, and fetches none, until `resume`. Of each, up
-    * to 500 records may still come that were taken already. A partition that leaves is no longer
-    * paused when it comes back. The others go on, and the member stays in its group.
+  /** Emits no more records of these partitions, and fetches none, until `resume`. Of each
+    * partition, up to 500 records that were taken already may still be emitted. If the member loses
+    * a partition and gets it back, it is no longer paused. The other partitions continue, and the
+    * member stays in its group.
     *
     * **Fails** with a [[KafkaFailure]] if this member does not have all of the partitions.
     */
@@ -136,9 +137,9 @@ final class GroupMember[K, V] private[kafka] (
   def position(partition: TopicPartition): Task[Long] =
     steer(Set(partition))(_.position(partition))
 
-  /** Goes on at another position, and commits it. Records that were not handed out are dropped.
-    * Records in flight run to their end, and count for nothing. In `partitions` the stream of the
-    * partition ends, and another one begins.
+  /** Continues at another position, and commits that. Records that were not emitted yet are
+    * dropped. The tasks of records in flight run to their end, but these records are not committed.
+    * In `partitions` the stream of the partition ends, and another one begins.
     *
     * **Waits** for the brokers. **Fails** as `pause`, and if the brokers do not answer.
     */

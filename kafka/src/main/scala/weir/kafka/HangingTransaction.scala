@@ -2,8 +2,7 @@ package weir.kafka
 
 import org.apache.kafka.common.TopicPartition
 
-/** A transaction that is open in a partition, and that nothing ends: see
-  * [[KafkaAdmin.hangingTransactions]].
+/** A transaction that stays open in a partition for ever: see [[KafkaAdmin.hangingTransactions]].
   *
   * @param startOffset
   *   the offset of its first record

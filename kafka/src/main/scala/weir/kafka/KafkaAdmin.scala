@@ -23,8 +23,8 @@ import scala.jdk.CollectionConverters.*
 import weir.kafka.consumer.{DoneMap, OffsetTracker}
 import weir.{Resource, Task}
 
-/** The questions and orders to the brokers that programs need: topics, offsets, groups. For others
-  * there is `client`, Kafka's own.
+/** The requests to the brokers that most programs need: for topics, offsets and groups. For all
+  * others, use `client`, Kafka's own.
   *
   * Each method **waits** for the brokers, at most for the timeout of the resource, and **fails**
   * with a [[KafkaFailure]] if they do not answer, refuse, or do not have the topic.
@@ -74,7 +74,7 @@ final class KafkaAdmin private (val client: Admin, brokers: String):
   def deleteTopic(name: String): Task[Unit] =
     ask(name)(client.deleteTopics(java.util.List.of(name)).all).void
 
-  /** Returns the topics, but for Kafka's internal ones. */
+  /** Returns the topics, except Kafka's internal ones. */
   def topics: Task[Set[String]] = ask("topics")(client.listTopics.names).map(_.asScala.toSet)
 
   /** Returns the partitions of the topics. */
@@ -123,9 +123,9 @@ final class KafkaAdmin private (val client: Admin, brokers: String):
   def describe(group: String): Task[ConsumerGroupDescription] =
     ask(group)(client.describeConsumerGroups(java.util.List.of(group)).all).map(_.get(group).nn)
 
-  /** Sets properties of a group, which hold for all its members, such as where a share group begins
-    * that is new. By default it begins with the records that are written after its first member has
-    * come.
+  /** Sets properties of a group, which apply to all its members, such as the position at which a
+    * new share group begins. By default a share group begins with the records that are written
+    * after its first member has joined.
     *
     * {{{
     * admin.configureGroup("senders", Map("share.auto.offset.reset" -> "earliest"))
@@ -142,7 +142,7 @@ final class KafkaAdmin private (val client: Admin, brokers: String):
   def committed(group: String): Task[Map[TopicPartition, Long]] =
     commits(group).map(_.map((partition, commit) => partition -> commit.offset))
 
-  /** Sets the offsets of a group, from which it goes on. The group must have no members now.
+  /** Sets the offsets at which a group continues. The group must have no members.
     *
     * {{{
     * admin.commit("billing", Map(TopicPartition("orders", 0) -> 0L))
@@ -164,18 +164,18 @@ final class KafkaAdmin private (val client: Admin, brokers: String):
 
   // ---- transactions ----
 
-  /** Returns the transactions that are open in a partition of these topics and not so for the
-    * brokers that coordinate transactions, so that nothing ends them. Readers of what is committed
-    * wait at their first record. Those in `__consumer_offsets` hold offsets: no member of the group
-    * begins to read the partitions of these.
+  /** Returns the transactions that are open in a partition of these topics, but not for the brokers
+    * that coordinate transactions. So nothing will end them. Readers of committed records wait at
+    * the first record of such a transaction. A transaction in `__consumer_offsets` holds offsets:
+    * no member of the group begins to read the partitions of these offsets.
     *
     * {{{
     * admin.hangingTransactions(Set("__consumer_offsets", "invoices"))
     *   .flatMap(Task.traverse(_)(admin.abort))
     * }}}
     *
-    * Brokers of the versions 4.3 and 4.4 leave such transactions behind if they are killed while
-    * one is open, and come back when its time is over (KAFKA-20734).
+    * Brokers of the versions 4.3 and 4.4 leave such transactions if they are killed while one is
+    * open, and restart after its timeout (KAFKA-20734).
     */
   def hangingTransactions(topics: Set[String]): Task[Vector[HangingTransaction]] =
     partitions(topics).flatMap { partitions =>
@@ -200,7 +200,7 @@ final class KafkaAdmin private (val client: Admin, brokers: String):
     )
     ask(hanging.partition.toString)(client.abortTransaction(spec).all).void
 
-  /** Returns all open transactions, those that go on too. */
+  /** Returns all open transactions, including those that are still in use. */
   private[kafka] def openTransactions(
       partitions: Set[TopicPartition]
   ): Task[Vector[HangingTransaction]] =

@@ -25,18 +25,19 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
 
   /** Emits the records of the partitions that this member of the group gets, and does not end.
     *
-    * A revoke hands out no more records of the partition. It waits, up to
-    * `ConsumerSettings.revokeDeadline`, for the records in flight, which were handed out and are
-    * not done. (Of the records that `parEvalMapByKey` has taken, only those whose task runs are in
-    * flight.) Then it commits.
+    * At a revoke, no more records of the partition are emitted. The member waits, up to
+    * `ConsumerSettings.revokeDeadline`, for the records in flight, which were emitted and are not
+    * done. (Of the records that `parEvalMapByKey` has taken, only those whose task runs are in
+    * flight.) Then the member commits.
     *
     * **Waits** for records. **Cancelled** at once. Records that are done are committed then; if the
-    * broker is away, that takes up to six seconds. **Fails** with a [[KafkaFailure]], within
-    * `ConsumerSettings.connectTimeout`, if no broker answers, a topic does not exist, or the broker
-    * refuses the credentials or the group. If a broker goes away later, the stream waits for it.
-    * A later error, such as a record that cannot be decoded, comes in its place: after the records
-    * of its partition before it, and after those of other partitions that have been read by then.
-    * Until the stream is over, what is done is committed. **Order**: that of each partition.
+    * broker does not answer, that takes up to six seconds. **Fails** with a [[KafkaFailure]],
+    * within `ConsumerSettings.connectTimeout`, if no broker answers, a topic does not exist, or the
+    * broker refuses the credentials or the group. If a broker becomes unavailable later, the stream
+    * waits for it. A later error, such as a record that cannot be decoded, fails the stream after
+    * the earlier records of its partition, and after the records of other partitions that have been
+    * read by then. Until the stream is over, records that are done are committed. **Order**: that
+    * of each partition.
     *
     * {{{
     * consumer.records(Set("orders"), "billing").evalTap(r => bill(r.value).andThen(r.done))
@@ -90,7 +91,7 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
     )
 
   /** Returns a member of the group that has not joined yet. It has the streams above, and can be
-    * looked at and steered while it reads: its lag, a graceful stop, pauses, seeks.
+    * observed and controlled while it reads: lag, a graceful stop, pauses, seeks.
     *
     * {{{
     * for
@@ -106,9 +107,9 @@ final class KafkaConsumer[K, V](settings: ConsumerSettings[K, V]):
     Task.delay(GroupMember(settings, subscription, name))
 
   /** Emits the records of these partitions from these positions on, and does not end. It belongs to
-    * no group: nobody else decides about its partitions, and nothing is committed. So keep the
-    * offsets elsewhere, if at all. `done` has no effect, and `ConsumerSettings.startAt` is not
-    * used. Otherwise as `records`.
+    * no group: no group assigns its partitions, and nothing is committed. If you need the offsets
+    * later, store them elsewhere. `done` has no effect, and `ConsumerSettings.startAt` is not used.
+    * Otherwise as `records`.
     *
     * {{{
     * consumer

@@ -20,7 +20,7 @@ import org.apache.kafka.common.errors.{
 import scala.jdk.CollectionConverters.*
 import weir.kafka.consumer.BytesRecord
 
-/** An error of the use of Kafka. The message says what happened, the rule, and what to do. Its
+/** An error in the use of Kafka. The message says what happened, the rule, and what to do. Its
   * cause is the error of Kafka's client.
   */
 final class KafkaFailure(message: String, cause: Throwable | Null = null)

@@ -7,8 +7,8 @@ import org.apache.kafka.clients.producer.{Callback, Producer, ProducerRecord, Re
 import weir.kafka.consumer.{AsRead, Clients}
 import weir.{Resource, Stream, Task}
 
-/** Writes records to topics. Kafka's client batches records that come close together. So let many
-  * fibers send, or use a stream with many records in flight (`sendEach`).
+/** Writes records to topics. Kafka's client batches records that are sent shortly after each other.
+  * So let many fibers send, or use a stream with many records in flight (`sendEach`).
   *
   * {{{
   * val settings =
@@ -37,7 +37,7 @@ final class KafkaProducer[K, V] private (client: Producer[Any, Any], brokers: St
   /** Emits the same elements, each once its record has been written, with up to `window` records in
     * flight.
     *
-    * **Fails** as `send`, with the first error, in the place of its element; later records may
+    * **Fails** as `send`, with the first error, after the elements before it; later records may
     * still be written. **Order**: that of the elements; the records of a partition are written in
     * this order too.
     *

@@ -24,18 +24,18 @@ import weir.kafka.consumer.SharedConsumption
 final class KafkaShareConsumer[K, V](settings: ShareSettings[K, V]):
 
   /** Emits the records that this member of the group gets, and does not end. **Each record must be
-    * settled**, by `parEvalMapAccepted` or one of its own methods. The next ones come when all of a
-    * batch are settled; do not drop records, as by `filter`.
+    * settled**, by `parEvalMapAccepted` or by a method of the record. The next batch comes when all
+    * records of the last one are settled, so do not drop records, as by `filter`.
     *
     * A record is locked for 30 seconds (`group.share.record.lock.duration.ms`). A separate thread
     * renews the locks of records that are not settled, as long as the stream runs. If a lock is
-    * lost, as by a process that stood still, a record that was not handed out yet is dropped here.
+    * lost, as after a pause of the process, a record that was not emitted yet is dropped here.
     *
     * A new group begins with the records that arrive after it: see `KafkaAdmin.configureGroup`.
     *
-    * **Waits** for records. **Cancelled** at once. At the end and after a cancel, those that are
-    * settled are acknowledged, and all others released, so that other members get them at once. If
-    * the broker is away, that takes up to three seconds. **Fails** with a [[KafkaFailure]] as
+    * **Waits** for records. **Cancelled** at once. At the end and after a cancel, settled records
+    * are acknowledged, and all others are released, so that other members get them at once. If the
+    * broker does not answer, that takes up to three seconds. **Fails** with a [[KafkaFailure]] as
     * `KafkaConsumer.records` does. **Order**: none.
     */
   def records(topics: Set[String], group: String): Stream[SharedRecord[K, V]] =

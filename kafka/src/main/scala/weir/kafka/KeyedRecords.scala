@@ -7,21 +7,21 @@ import weir.{Semaphore, Stream, Task}
 
 extension [K, V](records: Stream[CommittableRecord[K, V] | UndecodableRecord])
 
-  /** Runs the task that `f` makes of each record, and emits its value. At most `parallelism` tasks
-    * run at a time, and one at a time for each key of a partition. A record is done once its task
-    * has succeeded, so put everything that must happen before into the task. Records without a key
-    * are in no order.
+  /** Runs the task that `f` returns for each record, and emits its value. At most `parallelism`
+    * tasks run at a time, and one at a time for each key of a partition. A record is done once its
+    * task has succeeded, so put everything that must happen before that into the task. Records
+    * without a key are in no order.
     *
-    * A record that fails is tried again as `attempts` says. Then it goes to the dead letters, and
-    * the stream has no value for it. A record of `recordsAttempted` that cannot be decoded goes
-    * there at once. Up to `buffer` more records are taken, which wait for their key or their next
-    * attempt.
+    * A record that fails is tried again as `attempts` says. After the last attempt it is written to
+    * the dead letters, and the stream has no value for it. A record of `recordsAttempted` that
+    * cannot be decoded is written there at once. Up to `buffer` more records are taken, which wait
+    * for their key or their next attempt.
     *
     * **Fails** with the first error of a task, which cancels the other tasks; their records are not
-    * done. An error of `records`, such as a record that cannot be decoded, comes after all that was
-    * taken before it is done. **Order**: for each key, that of the records; otherwise that in which
-    * the tasks end. A key that is slow, or fails, delays no other key, until `buffer` of its
-    * records wait.
+    * done. An error of `records`, such as a record that cannot be decoded, fails the stream once
+    * all records that were taken before it are done. **Order**: for each key, that of the records;
+    * otherwise that in which the tasks end. A key that is slow, or fails, delays no other key,
+    * until `buffer` of its records wait.
     *
     * {{{
     * consumer.records(Set("orders"), "billing").parEvalMapByKey(256)(order => bill(order.value))

@@ -16,8 +16,8 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   * @param value
   *   makes the serializer of values, in the same way
   * @param connectTimeout
-  *   the time within which the brokers must say where a topic is, and the time within which there
-  *   must be room for a record
+  *   the time limit for the first information about a topic, and for each wait for room in the
+  *   client's memory
   * @param properties
   *   further properties of Kafka's client, and of the serializers. By default the producer is
   *   idempotent and waits for all replicas (`acks=all`)

@@ -7,9 +7,9 @@ import weir.Task
 import weir.kafka.consumer.{BytesRecord, SharedDelivery}
 
 /** A record that was delivered to a member of a share group. It is locked for that member until it
-  * is settled: accepted, released or rejected. The first of these counts. They do not wait: a
-  * moment later the broker is told. If the lock was lost before that, they have no effect, and the
-  * record is delivered again.
+  * is settled: accepted, released or rejected. The first of these counts. They do not wait: the
+  * broker is informed a moment later. If the lock was lost before that, they have no effect, and
+  * the record is delivered again.
   */
 final class SharedRecord[+K, +V] private[kafka] (
     private[kafka] val delivery: SharedDelivery,
@@ -33,7 +33,7 @@ final class SharedRecord[+K, +V] private[kafka] (
   def partition: Int = bytes.partition
   def offset: Long = bytes.offset
 
-  /** In milliseconds since 1970. */
+  /** Returns the time of the record, in milliseconds since 1970. */
   def timestamp: Long = bytes.timestamp
 
   def topicPartition: TopicPartition = delivery.place.partition

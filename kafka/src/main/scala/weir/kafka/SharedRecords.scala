@@ -4,8 +4,8 @@ import weir.{Semaphore, Stream, Task}
 
 extension [K, V](records: Stream[SharedRecord[K, V]])
 
-  /** Runs the task that `f` makes of each record of a share group, at most `parallelism` at a time,
-    * and emits its value. A record is accepted once its task has succeeded.
+  /** Runs the task that `f` returns for each record of a share group, at most `parallelism` at a
+    * time, and emits its value. A record is accepted once its task has succeeded.
     *
     * A record whose task fails is tried again as `attempts` says. Meanwhile it stays locked for
     * this member, and does not count towards the parallelism. After the last attempt it is written
@@ -13,8 +13,8 @@ extension [K, V](records: Stream[SharedRecord[K, V]])
     * decoded goes there at once.
     *
     * **Fails** with the last error of a record if there are no dead letters. That record is
-    * released, and so are those whose tasks that cancels: they are delivered again, and count one
-    * more delivery. **Order**: that in which the tasks end.
+    * released, and so are the records whose tasks are cancelled by the failure: they are delivered
+    * again, which counts as one more delivery. **Order**: that in which the tasks end.
     *
     * {{{
     * consumer.records(Set("mails"), "senders").parEvalMapAccepted(64)(mail => send(mail.value))

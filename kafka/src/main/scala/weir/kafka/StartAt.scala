@@ -21,7 +21,7 @@ object Position:
   /** The first record that was written at this time or later; the end if there is none. */
   final case class Time(instant: Instant) extends Position
 
-/** Says where a member of a group begins to read a partition that it gets.
+/** The position at which a member of a group begins to read a partition that it gets.
   *
   * {{{
   * settings.copy(startAt = StartAt(Position.Latest)) // where the group has committed nothing
@@ -33,10 +33,11 @@ final class StartAt private[kafka] (
     private[kafka] val rule: StartAt.Rule,
     private[kafka] val positions: StartAt.Positions
 ):
-  /** Returns the same, whether or not the group has committed something: a partition begins there
-    * when a run of a stream gets it for the first time. If it leaves and comes back in the same
-    * run, it goes on at the group's commit. With several members, each of them begins there, so
-    * use it with one member; or reset the group once, while it has no members, with `KafkaAdmin`.
+  /** Returns the same position, but for all partitions, even if the group has committed something:
+    * a run of a stream begins there when it gets a partition for the first time. If it loses the
+    * partition and gets it back in the same run, it continues at the group's commit. With several
+    * members, each of them begins there. So use it with one member, or reset the group once, while
+    * it has no members, with `KafkaAdmin`.
     */
   def always: StartAt =
     if rule == StartAt.Rule.Uncommitted then new StartAt(StartAt.Rule.FirstTime, positions)
@@ -79,9 +80,9 @@ object StartAt:
     )
 
   /** Begins at the positions that `load` returns for the partitions that a member gets, each time
-    * that it gets some, whatever the group has committed. So offsets can be kept elsewhere, as in
-    * the database that has the effects of the records. A partition that `load` does not return
-    * begins as with `committed`.
+    * that it gets some. The offsets that the group has committed are ignored. So offsets can be
+    * stored elsewhere, as in the database that has the effects of the records. A partition that
+    * `load` does not return begins as with `committed`.
     *
     * The poll thread runs `load` and waits for it, so it should take less than
     * `max.poll.interval.ms`. If it **fails**, so does the stream.

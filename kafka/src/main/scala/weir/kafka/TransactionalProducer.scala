@@ -22,11 +22,11 @@ final class TransactionalProducer[K, V] private (transactions: Transactions, bro
   /** Writes the records in one transaction. Those of several fibers are written one after the
     * other.
     *
-    * **Waits** until the brokers have committed it, however long they are away. **Cancelled**: a
-    * transaction that is being written is ended first, if the brokers answer. **Fails** with a
-    * [[KafkaFailure]] if a topic does not exist, or another process has the same transactional id.
-    * Also if the brokers have ended the transaction, after `transaction.timeout.ms`: then it is not
-    * known whether it was written.
+    * **Waits** until the brokers have committed it, however long they are unavailable.
+    * **Cancelled**: a transaction that is being written is ended first, if the brokers answer.
+    * **Fails** with a [[KafkaFailure]] if a topic does not exist, or another process has the same
+    * transactional id. Fails also if the brokers have ended the transaction after
+    * `transaction.timeout.ms`: then it is unknown if it was written.
     */
   def transaction(records: Iterable[ProducerRecord[K, V]]): Task[Unit] =
     if records.isEmpty then Task.unit

@@ -7,7 +7,7 @@ import weir.Task
   * @param record
   *   the record with its bytes
   * @param error
-  *   the failure of a stream that cannot go on after it. Its cause is the deserializer's error
+  *   the failure of a stream that cannot continue after it. Its cause is the deserializer's error
   */
 final class UndecodableRecord private[kafka] (
     val record: CommittableRecord[Array[Byte], Array[Byte]],

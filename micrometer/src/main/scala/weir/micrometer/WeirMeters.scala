@@ -7,11 +7,12 @@ import scala.jdk.CollectionConverters.*
 import weir.WeirRuntime
 import weir.metrics.Metric
 
-/** Adds the figures of `WeirRuntime.metrics` to a registry of Micrometer: a counter or a gauge for
+/** Adds the metrics of `WeirRuntime.metrics` to a registry of Micrometer: a counter or a gauge for
   * each point, whose tags are the attributes of the point.
   *
-  * The figures of a source that is added later, such as a queue that is named, appear once a meter
-  * has been read after that. A point that is gone, such as a queue that was collected, is 0.
+  * The metrics of a source that is added later, such as a queue that gets a name, appear once a
+  * meter has been read after that. A point that no longer exists, such as that of a queue that was
+  * garbage collected, is 0.
   * {{{
   * WeirMeters().bindTo(registry)
   * }}}
@@ -59,7 +60,7 @@ final class WeirMeters(runtime: WeirRuntime = WeirRuntime.default) extends Meter
 
     private def value(key: Key): Double = fresh().getOrElse(key, 0.0)
 
-    /** Returns figures that are at most a tenth of a second old: one reading serves all meters of a
+    /** Returns metrics that are at most a tenth of a second old: one reading serves all meters of a
       * scrape.
       */
     private def fresh(): Map[Key, Double] = synchronized {

@@ -8,11 +8,11 @@ import scala.jdk.CollectionConverters.*
 import weir.metrics.Metric
 import weir.{Resource, Task, WeirRuntime}
 
-/** Exports the figures of `WeirRuntime.metrics` as observable instruments. */
+/** Exports the metrics of `WeirRuntime.metrics` as observable instruments. */
 object OtelMetrics:
 
-  /** Exports by `telemetry` until the release. A figure whose source is added later, such as a
-    * queue that is named, appears at the second collection after that.
+  /** Exports by `telemetry` until the release. A metric whose source is added later, such as a
+    * queue that gets a name, appears at the second collection after that.
     * {{{
     * val exported = OtelMetrics.exported().use(_ => Task.never)
     * }}}
@@ -72,7 +72,7 @@ object OtelMetrics:
       point.attributes.foreach((name, value) => builder.put(AttributeKey.stringKey(name), value))
       builder.build()
 
-    /** Returns figures that are at most a tenth of a second old: one reading serves all instruments
+    /** Returns metrics that are at most a tenth of a second old: one reading serves all instruments
       * of a collection.
       */
     private def fresh(): Snapshot = synchronized {

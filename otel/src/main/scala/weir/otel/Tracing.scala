@@ -99,7 +99,7 @@ object Tracing:
     new Tracing(telemetry.getTracer(name), telemetry.getPropagators.getTextMapPropagator)
 
   /** As `apply`, by the OpenTelemetry of this JVM: that of the Java agent, or the one that the
-    * program has set. Without either, spans cost little and go nowhere.
+    * program has set. Without either, spans cost little and are not exported.
     */
   def global(name: String): Tracing = apply(GlobalOpenTelemetry.get, name)
 

@@ -10,10 +10,10 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   * @param depth the depth of the bugs that random priorities look for, if running all orders would
   *   take too long: the number of steps that must come in a certain order
   * @param seed the seed of those priorities
-  * @param steps the largest number of steps of one run: a program that takes more does not come to
-  *   rest
-  * @param plainFields true if plain fields and collections that the program's own classes use are
-  *   choice points too
+  * @param steps the largest number of steps of one run: a program that takes more counts as one
+  *   that does not end
+  * @param plainFields true if accesses to plain fields and collections in the program's own classes
+  *   are choice points too
   * @param inside prefixes of the names of classes of Weir's own, of which each access is a choice
   *   point, those to plain fields too: for tests of Weir itself
   * @param earlyTimers true if a sleep or a timeout may end while other fibers can still run, as if

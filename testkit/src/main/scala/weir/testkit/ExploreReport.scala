@@ -6,7 +6,7 @@ import weir.io.Text
 /** The result of a `TestRuntime.explore` in which no order has failed. `toString` describes it.
   *
   * @param orders the number of orders with at most `preemptions` pre-emptions that were run: all
-  *   that differ in more than the order of steps that touch nothing in common
+  *   that differ in more than the order of steps that use no common object
   * @param isExhaustive true if those were all orders with as many pre-emptions as `ExploreLimits`
   *   allows, and with as many yields as `yieldsInRow` says
   * @param isComplete true if there is no order with more pre-emptions or yields either
@@ -15,14 +15,14 @@ import weir.io.Text
   * @param yieldsInRow the number of times in a row that a fiber may yield in those orders, as by
   *   `Task.cede`, before another one takes a step; none if no fiber yields more often
   * @param randomOrders the number of further orders that were run, by random priorities
-  * @param depth the depth of the bugs that those look for
-  * @param probability the smallest probability with which they would have shown a bug of that depth
+  * @param depth the depth of the bugs that the random orders look for
+  * @param probability the smallest probability with which the random orders would have shown a bug
+  *   of that depth
   * @param strands the largest number of fibers, threads and alarms of one order
   * @param steps the largest number of steps of one order
   * @param took the real time
   * @param differs the causes of differences between runs of the program: calls of random numbers or
-  *   clocks, and threads that are not explored, by name. If there are any, nothing is known to be
-  *   exhaustive.
+  *   clocks, and threads that are not explored, by name. If there are any, `isExhaustive` is false.
   * @param notCovered a list of what the orders do not cover, including those causes
   */
 final case class ExploreReport(

@@ -9,15 +9,15 @@ import weir.{ContextHook, Outcome, Task, WeirRuntime}
 
 /** A runtime for tests that runs all fibers on the calling thread, one slice after the other. It
   * returns the outcome of a task, or reports that the task will never end. It is for tests of laws,
-  * and of code that must be seen to wait for ever.
+  * and of code that must wait for ever.
   *
   * `seed` decides the order of the slices and their lengths: the same seed gives the same run. The
   * clock stands still while anything can run, and then jumps to the next alarm. The runtime has no
   * threads. It may be used on any thread, also in the code of a task, whichever runtime that runs
   * on. One thread at a time may use it.
   *
-  * Code that blocks blocks the calling thread, by the real clock. A callback that another thread
-  * would call comes too late: for such tasks, use `TestRuntime`.
+  * Blocking code blocks the calling thread in real time. A callback that another thread calls comes
+  * too late: for such tasks, use `TestRuntime`.
   */
 final class InlineRuntime private (seed: Long, silent: Boolean):
   private val clock = VirtualClock()

@@ -5,14 +5,14 @@ import weir.{Resource, Task}
 
 /** Resources as fixtures of a munit suite.
   *
-  * The resource of one test (`ResourceFunFixture`) is a part of the test: it lives on the test's
-  * runtime, in its virtual time. Resources that are named in `munitFixtures` are opened and closed
-  * outside of the tests, so they live on `WeirRuntime.default`, in real time.
+  * The resource of one test (`ResourceFunFixture`) is a part of the test: it is opened and closed
+  * on the test's runtime, in its virtual time. Resources that are named in `munitFixtures` are
+  * opened and closed outside of the tests, on `WeirRuntime.default`, in real time.
   */
 trait ResourceFixtures:
   self: munit.FunSuite =>
 
-  /** Tests with a resource of their own, each of which opens and closes it. */
+  /** Defines tests, each of which opens and closes its own resource. */
   final class ResourceFunFixture[A] private (resource: TestOptions => Resource[A]):
 
     /** Defines a test of `body`, which may return a task. */

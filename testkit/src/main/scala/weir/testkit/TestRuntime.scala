@@ -9,18 +9,19 @@ import weir.testkit.explore.{Disturbances, Execution, Exploration}
 import weir.{ContextHook, Fiber, Outcome, Task, WeirRuntime}
 
 /** A runtime for tests. Its clock stands still while anything can run, and then jumps to the next
-  * alarm. A test that waits for hours ends in milliseconds, and one that waits for ever fails, with
-  * a report that says what each fiber waits for.
+  * alarm. A test that waits for hours ends in milliseconds. A test that waits for ever fails, with
+  * a report of the object that each fiber waits for.
   *
   * Everything that fibers do uses that clock: `Task.sleep`, timeouts, streams, `Task.monotonic` and
   * `Task.realTime`. So do the timed waits of code that blocks (`Thread.sleep`, `poll(timeout)`,
   * `await(timeout)`, `wait(timeout)`), and the tasks that code runs by `runSync` or `toFuture`.
   * While a thread waits for a socket or a process, the clock runs as fast as the real one.
   *
-  * The thread that calls it drives it, one at a time. docs/testing.md has more.
+  * The calling thread drives the runtime. Only one thread may do so at a time. docs/testing.md has
+  * more.
   *
-  * @param patience the real time for which a wait that code outside of the runtime may end keeps
-  *   the clock from moving: once for each wait for a callback, a Java lock, queue or latch, and
+  * @param patience the real time for which the clock stands still because code outside of the
+  *   runtime may end a wait: once for each wait for a callback, a Java lock, queue or latch, and
   *   before a test is reported as stuck
   * @param limit the real time after which a test that is still busy fails
   */
@@ -225,7 +226,7 @@ object TestRuntime:
   private val defaultPatience = 50.millis
   private val defaultLimit = 25.seconds // munit gives up after 30
 
-  /** Returns a new runtime, whose fibers run on so many `carriers` at the same time. */
+  /** Returns a new runtime with `carriers` carriers: that many fibers run at the same time. */
   def apply(
       carriers: Int = math.max(2, Scheduler.carriersOfThisJvm),
       patience: FiniteDuration = defaultPatience,
@@ -246,20 +247,20 @@ object TestRuntime:
   ): TestRuntime =
     new TestRuntime(1, Some(seed), patience, limit, mayLeak)
 
-  /** Runs `task` on a runtime of its own and returns its value: see the method of the class. */
+  /** Runs `task` on a new runtime and returns its value: see the method of the class. */
   def run[A](task: Task[A]): A = using(apply())(_.run(task))
 
   /** As `run`, but returns the time that passes on the test's clock, and the value. */
   def timed[A](task: Task[A]): (FiniteDuration, A) = using(apply())(_.timed(task))
 
-  /** Returns the nanoseconds on the clock of the thread that asks: that of the test runtime whose
-    * task it runs, or else those of `System.nanoTime`. For what stands in a test for code that
+  /** Returns the nanoseconds on the clock of the calling thread: that of the test runtime whose
+    * task it runs, or else those of `System.nanoTime`. It is for test code that replaces code which
     * reads the clock itself.
     */
   def nanoTime: Long = VirtualThreads.threadNanos.getAsLong
 
-  /** Runs `task` under `count` seeds, one after the other. **Fails** as `task` does under the first
-    * seed under which it fails, and names that seed: the option `-Dweir.test.seed=` runs that seed
+  /** Runs `task` with `count` seeds, one after the other. **Fails** as `task` does with the first
+    * seed with which it fails, and names that seed: the option `-Dweir.test.seed=` runs that seed
     * alone.
     */
   def forAllSeeds(count: Int = 100)(task: => Task[Any]): Unit =
@@ -298,7 +299,7 @@ object TestRuntime:
   def explore[A](limits: ExploreLimits = ExploreLimits())(task: => Task[A]): ExploreReport =
     exploring(limits)(_ => task)
 
-  /** As `explore`, but one task of the test is cancelled, in each order at another place: before
+  /** As `explore`, but one task of the test is cancelled, in each order at another point: before
     * each step at which a cancel may make a difference, also while it waits, and after its end. The
     * test passes that task to its parameter, receives the outcome, and checks what must hold then:
     * for example, that everything is released once and nothing is lost.
@@ -318,7 +319,7 @@ object TestRuntime:
   ): ExploreReport =
     exploring(limits)(execution => test(Disturbed(Disturbances.cancels(execution))))
 
-  /** As `explore`, but one task of the test fails, in each order at another place. Each piece of
+  /** As `explore`, but one task of the test fails, in each order at another point. Each piece of
     * plain code that is a task, such as `Task(…)`, and each function that it gives to `map`,
     * `flatMap` and `defer`, throws a `TestRuntime.Injected` in one order, in all fibers of that
     * task. Masked code does not fail, because finalizers are masked. In one order nothing fails.
@@ -361,5 +362,5 @@ final class Started[A] private[testkit] (private[testkit] val core: TaskFiber):
 /** Runs the task of a test that is disturbed: see `TestRuntime.cancelEverywhere`. */
 final class Disturbed private[testkit] (disturbances: Disturbances):
 
-  /** Runs `task` in a fiber of its own and returns its outcome. Call it for one task of a test. */
+  /** Runs `task` in a separate fiber and returns its outcome. Call it for one task of a test. */
   def apply[A](task: Task[A]): Task[Outcome[A]] = disturbances.run(task)

@@ -13,11 +13,11 @@ import java.time.Instant
   * @param runAt
   *   the time at which it was due
   * @param lastError
-  *   the error of the attempt before, if that was reported
+  *   the error of the previous attempt, if that was reported
   * @param token
   *   the fencing token. Each take gives the job a higher one, and the queue refuses reports with an
-  *   older token. Pass it on to a store of yours that must refuse late writes of a worker that was
-  *   believed dead
+  *   older token. Pass it to a store that must refuse late writes of a worker that was considered
+  *   dead
   */
 final class PgJob[+A] private[queue] (
     val id: Long,

@@ -8,7 +8,7 @@ import java.time.Instant
   *   jobs with a higher priority are taken first, even if others have waited longer
   * @param runAt
   *   the earliest time at which it may be taken; none means at once. Among jobs of a priority, the
-  *   one with the earlier time is taken first. The server's clock counts
+  *   one with the earlier time is taken first. The server's clock is used
   * @param key
   *   while a job with this key is in the queue, waiting or leased, no other job with that key is
   *   added

@@ -15,7 +15,7 @@ import weir.postgres.queue.worker.QueueWorker
   * A job is in the queue from the commit of its offer until it is acknowledged or dead. A worker
   * that takes a job has it for the time of a lease. If the lease ends without a report, as after a
   * kill of the process, the job is taken again. So a job is done at least once, and again only if a
-  * worker was lost or too late. The job's token refuses the reports of a late worker.
+  * worker was lost or too late. The queue refuses the reports of a late worker by the job's token.
   *
   * Each method opens a connection, runs one transaction, and closes the connection: use a pool,
   * such as HikariCP's. A stream keeps two connections while it runs. The queue's own transactions
@@ -32,19 +32,19 @@ final class PgQueue[A] private (
 
   // ---- the tables ----
 
-  /** Returns the statements that `create` runs where there are no tables, for those who create them
-    * by other means. The schema must exist.
+  /** Returns the statements that `create` runs if there are no tables, to create them by other
+    * means. The schema must exist.
     */
   def ddl: String = tables.since(0)
 
-  /** Returns the statements that `create` runs where the tables have this version; an empty text
-    * for the version that this Weir knows. Run them in one transaction.
+  /** Returns the statements that `create` runs if the tables have this version; an empty text if it
+    * is the latest version. Run them in one transaction.
     */
   def ddlSince(version: Int): String = tables.since(version)
 
   /** Creates the queue's schema and its tables, or migrates tables of an earlier version, in one
-    * transaction. Does nothing if they are of the version that this Weir knows: then no right to
-    * create anything is needed. Several processes may do so at once.
+    * transaction. Does nothing if they have the latest version: then no right to create anything is
+    * needed. Several processes may do so at once.
     *
     * **Fails** with a [[PgQueueException]] if the user may not create or migrate them, or if a
     * newer Weir has migrated them.
@@ -56,8 +56,8 @@ final class PgQueue[A] private (
   /** Adds a job, and returns its number; none if the queue has a job with its key.
     *
     * **Fails** with a [[PgQueueException]], as all methods do, if the tables do not exist or may
-    * not be used; with one of `Kind.NotStorable`, before the server is asked, if the payload or the
-    * key is text that Postgres cannot store; with a `SQLException` for other errors, such as an
+    * not be used; with one of `Kind.NotStorable`, before the server is called, if the payload or
+    * the key is text that Postgres cannot store; with a `SQLException` for other errors, such as an
     * outage. Only a `stream` waits for the end of an outage.
     * {{{
     * val added: Task[Option[Long]] = queue.offer(PgOffer("hello", key = Some("greet")))
@@ -167,23 +167,23 @@ final class PgQueue[A] private (
   /** Runs `work` for the jobs of the queue, as they come, and emits each result once its job is
     * acknowledged. At most `parallelism` jobs run. Twice as many may be taken ahead, or wait for
     * their acknowledgement or for the consumer of the stream. The stream does not end by itself.
-    * Each run of the stream is a worker of its own.
+    * Each run of the stream is a separate worker.
     *
     *   - **While a job runs** its lease is renewed, each time a third of it has passed. If the
     *     lease is lost, as when the server could not be reached for so long, the job is cancelled.
     *   - **A job that fails** is tried again after `worker.pause`, and is dead after its last
     *     attempt. The stream goes on.
-    *   - **The end**: if the stream is cancelled or its consumer wants no more, running jobs are
-    *     cancelled and given back, so that others take them at once, and jobs that were done are
+    *   - **The end**: if the stream is cancelled or its consumer stops, running jobs are cancelled
+    *     and given back, so that other workers take them at once, and jobs that were done are
     *     acknowledged. `worker.stop` ends the stream without cancelling running jobs.
     *   - **An outage**: the stream opens a lost connection again, and waits for a server that takes
     *     no writes, without a limit. Running jobs go on.
     *   - **A killed process**: its jobs are taken by others when their leases have ended.
     *
-    * **Order**: jobs begin in the order of `take`. While more jobs wait than it has room for, it
-    * looks every 100 ms for jobs that go before them. So a job of a higher priority may begin up to
-    * 100 ms late. Results come in the order in which the jobs end. **Fails** if the first
-    * connection cannot be opened, and with errors of the server that do not pass.
+    * **Order**: jobs begin in the order of `take`. While more jobs wait than it can take, it checks
+    * every 100 ms for jobs that go before them. So a job of a higher priority may begin up to 100
+    * ms late. Results come in the order in which the jobs end. **Fails** if the first connection
+    * cannot be opened, and with permanent errors of the server.
     * {{{
     * val sent: Stream[Unit] =
     *   queue.stream(parallelism = 100, lease = 30.seconds)(job => send(job.payload))
@@ -233,10 +233,10 @@ final class PgQueue[A] private (
   def oldest: Task[Option[FiniteDuration]] =
     access.transaction(calls.oldest).map(_.map(seconds => (seconds * 1e9).toLong.max(0).nanos))
 
-  /** Counts the jobs at once and then once in each `every`, and has the numbers among the figures
-    * of the JVM until the end of the scope: see `weir.metrics.Metrics`. Shows the dead jobs to a
+  /** Counts the jobs at once and then once in each `every`, and adds the numbers to the metrics of
+    * the JVM while the resource is in use: see `weir.metrics.Metrics`. Shows the dead jobs to a
     * console. A count reads the whole table. While the database does not answer there are no
-    * figures of the queue.
+    * metrics of the queue.
     *
     * **Fails** with an `IllegalArgumentException` if `every` is less than a second.
     * {{{

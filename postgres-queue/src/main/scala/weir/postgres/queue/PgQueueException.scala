@@ -1,6 +1,8 @@
 package weir.postgres.queue
 
-/** An error of a queue, in terms of queues. Other errors of the server are passed on unchanged. */
+/** An error of a queue, described for its users. Other errors of the server are passed on
+  * unchanged.
+  */
 final class PgQueueException private[queue] (
     val kind: PgQueueException.Kind,
     message: String,

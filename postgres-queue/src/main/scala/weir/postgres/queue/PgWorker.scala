@@ -14,13 +14,13 @@ import weir.postgres.queue.tables.Storable
   * @param name
   *   the name of the holder in the table of jobs, for people who read it
   * @param poll
-  *   the time between two looks for jobs whose notification got lost, and for leases that have
+  *   the time between two checks for jobs whose notification got lost, and for leases that have
   *   ended
   * @param listens
   *   true to hold a second connection that waits for notifications. Without it, only polling finds
   *   jobs, which is necessary behind a PgBouncer that pools transactions
   * @param pause
-  *   the wait of a job after its attempt with this number has failed
+  *   returns the wait of a job after its attempt with this number has failed
   * @param stop
   *   when this task ends, no more jobs are taken, and the stream ends once the running jobs have
   *   ended
@@ -55,9 +55,8 @@ object PgWorker:
       */
     case LeaseLost(job: PgJob[Any])
 
-    /** The connection is lost, or the server does not answer, or it takes no writes, as while it is
-      * read-only. Running jobs go on, and the worker reports those that have ended when the server
-      * answers again.
+    /** The connection is lost, or the server does not answer or is read-only. Running jobs
+      * continue, and the worker reports the ended ones when the server answers again.
       */
     case Disconnected(error: Throwable)
 
@@ -69,8 +68,8 @@ object PgWorker:
     val host = Try(InetAddress.getLocalHost.getHostName).getOrElse("localhost")
     s"$host/${ProcessHandle.current().pid()}"
 
-  /** Returns about 1, 2, 4, 8 seconds and so on, at most an hour. The wait is random, so that jobs
-    * that failed together do not come back together.
+  /** Returns about 1, 2, 4, 8 seconds and so on, at most an hour. The wait has a random part, so
+    * that jobs that failed together do not run again together.
     */
   def backOff(attempt: Int): FiniteDuration =
     val longest = (1000L << (attempt - 1).max(0).min(12)).min(3_600_000L)

@@ -10,15 +10,15 @@ import weir.{Resource, Task, WeirRuntime}
   *
   * A cancel of the task of a request closes its exchange, or its web socket. A body is a stream in
   * both directions: blocks are read from the connection while the stream of a response runs, and
-  * the stream of a request is asked for its blocks as the server reads. The body of a response that
-  * `asStream` has not read to its end is closed. Gzip and deflate are decompressed. A stream is
-  * sent once: a redirect that would send it again fails.
+  * the stream of a request is asked for its blocks as the server reads. If `asStream` has not read
+  * the body of a response to its end, the body is closed. Gzip and deflate are decompressed. A
+  * stream is sent once: a redirect that would send it again fails.
   *
   * Not supported: the body of a response as an `InputStream`.
   */
 object TaskBackend:
 
-  /** Returns a backend with a client of its own. The release closes its connections, and fails the
+  /** Returns a backend with a new client. The release closes its connections, and fails the
     * exchanges that are open.
     * {{{
     * val status = TaskBackend.resource().use { backend =>
@@ -35,7 +35,7 @@ object TaskBackend:
   )(using runtime: WeirRuntime): Resource[WebSocketStreamBackend[Task, WeirStreams]] =
     TaskHttpBackend.client(options).map(usingClient(_, customizeRequest))
 
-  /** Returns a backend that sends requests by `client`, which others have to close. It should not
+  /** Returns a backend that sends requests by `client`. It does not close `client`. It should not
     * follow redirects: sttp does.
     */
   def usingClient(
@@ -44,5 +44,5 @@ object TaskBackend:
   )(using runtime: WeirRuntime): WebSocketStreamBackend[Task, WeirStreams] =
     TaskHttpBackend(client, customizeRequest)
 
-  /** Returns a backend for tests, which answers as it is told: see sttp's `BackendStub`. */
+  /** Returns a backend for tests, which answers as you specify: see sttp's `BackendStub`. */
   def stub: WebSocketStreamBackendStub[Task, WeirStreams] = WebSocketStreamBackendStub(taskMonad)

@@ -5,8 +5,8 @@ import scala.concurrent.duration.DurationInt
 import weir.Stream
 import weir.io.ServerSentEvent as Event
 
-/** Events that servers send, as sttp and tapir describe them, in streams of bytes: as
-  * `weir.io.ServerSentEvent` reads and writes them.
+/** Converts between sttp's and tapir's server-sent events and streams of bytes, as
+  * `weir.io.ServerSentEvent` does.
   */
 object WeirServerSentEvents:
 

@@ -4,7 +4,7 @@ import _root_.sttp.capabilities.{StreamMaxLengthExceededException, Streams}
 import weir.Stream
 
 /** Weir's streams as a capability of sttp and tapir. A body is a stream of blocks of bytes, which
-  * are cut anywhere.
+  * may end anywhere.
   */
 trait WeirStreams extends Streams[WeirStreams]:
   type BinaryStream = Stream[Array[Byte]]

@@ -18,7 +18,7 @@ import weir.http.HttpError
 /** The options of a server for tapir.
   *
   * @param interceptors
-  *   of tapir, the first one outermost: see `TapirOptions.customiseInterceptors`
+  *   the interceptors of tapir, the first one outermost: see `TapirOptions.customiseInterceptors`
   * @param createFile
   *   makes the file for a body, or a part, that an endpoint wants as a file
   * @param deleteFile
@@ -31,8 +31,8 @@ final case class TapirOptions(
 )
 
 object TapirOptions:
-  /** Has the interceptors that tapir has by default, and logs to the `System.Logger` called
-    * `weir.tapir`: errors of endpoints at the level of errors, requests at that of debugging.
+  /** The options with tapir's default interceptors. They log to the `System.Logger` called
+    * `weir.tapir`: errors of endpoints at the level ERROR, requests at the level DEBUG.
     */
   val default: TapirOptions = customiseInterceptors.options
 

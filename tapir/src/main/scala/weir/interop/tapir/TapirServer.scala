@@ -8,16 +8,16 @@ import weir.http.{Headers, Request, Response}
 import weir.interop.sttp.{WeirStreams, given}
 import weir.{Outcome, Stream, Task}
 
-/** Serves the endpoints of tapir by weir-http. */
+/** Serves the endpoints of tapir with weir-http. */
 object TapirServer:
 
   /** Returns a handler for `HttpServer.serve` that answers by the endpoint which a request fits.
     *
-    * A request that fits no endpoint is answered by `otherwise`, by default with status 404. One
-    * that fits an endpoint but for its method is answered with 405, and one whose input cannot be
-    * decoded with 400, as tapir does by default. An endpoint's task that fails is answered with 500
-    * and logged to the `System.Logger` called `weir.tapir`; if it fails with a
-    * `weir.http.HttpError`, with the status and message of that.
+    * A request that fits no endpoint is answered by `otherwise`, by default with status 404. If
+    * only the method does not fit, the status is 405. If an input cannot be decoded, it is 400, as
+    * by default in tapir. If the task of an endpoint fails, the status is 500, and the error is
+    * logged to the `System.Logger` called `weir.tapir`. If it fails with a `weir.http.HttpError`,
+    * the answer has the status and message of that error.
     *
     * **Cancelled**: the task of an endpoint, when the server cancels that of the handler.
     *
@@ -25,9 +25,9 @@ object TapirServer:
     * once if there is none. An input stream of a response is closed, even if it is not sent, or an
     * interceptor fails.
     *
-    * Bodies that are no streams are read into memory, or into a file, up to the limit of the
-    * server, `ServerSettings.bodyLimitBytes`, or that of the endpoint, `maxRequestBodyLength`.
-    * Web sockets are not supported: such endpoints do not compile.
+    * Bodies that are not streams are read into memory, or into a file, up to the limit of the
+    * server, `ServerSettings.bodyLimitBytes`, or of the endpoint, `maxRequestBodyLength`. Web
+    * sockets are not supported: such endpoints do not compile.
     * {{{
     * val hello = endpoint.get.in("hello" / path[String]).out(stringBody)
     * val handler = TapirServer.handler(

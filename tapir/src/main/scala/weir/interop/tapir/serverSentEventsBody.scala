@@ -8,8 +8,8 @@ import weir.http.Response
 import weir.interop.sttp.{WeirServerSentEvents, WeirStreams}
 
 /** The body of a response that sends events, each as soon as the stream emits it, and the header
-  * fields before the first one. Comments keep the connection, as with `Response.events` of
-  * weir-http; its field `Cache-Control` is for the endpoint to add.
+  * fields before the first one. Comments keep the connection open, as with `Response.events` of
+  * weir-http. The endpoint has to add the field `Cache-Control`.
   * {{{
   * val prices = endpoint.get.in("prices").out(serverSentEventsBody)
   * val served = prices.serverLogicSuccess[Task](_ =>
