@@ -5,8 +5,8 @@ import scala.annotation.switch
 import weir.postgres.psql.{CommandProblem, Commands, Wanted}
 import weir.postgres.{Extended, Piece, Position}
 
-/** Reads statements as psql does: decides by the tokens of `TokenScanner` where each begins and
-  * ends, and which parts of the script it leaves out.
+/** Reads statements as psql does: decides by the tokens of `TokenScanner` which parts of the script
+  * belong to a statement, to a command of psql, or to neither.
   *
   * It never looks ahead, so the input may end after any byte.
   */
@@ -18,9 +18,8 @@ private[split] final class Lexer(
 ):
   import Lexer.*
 
-  private val text = StatementText(errors, memoryBytes)
   private val scanner = TokenScanner(findsVariables = true)
-  private val classifier = StatementClassifier()
+  private val statement = OpenStatement(scanner, errors, settings, memoryBytes)
   private val command = MetaCommand(errors, commands, settings)
 
   private var run: Run = Run(Position.start)
@@ -31,16 +30,6 @@ private[split] final class Lexer(
   private var passed = 0 // bytes of a branch of `\if` that is not taken
   private var values = List.empty[Value] // of variables, the one that is read first
   private var asked = Option.empty[Asked] // a variable that is known once the run has come so far
-
-  // of the statement
-  private var hasToken = false // something other than comments
-  private var firstAt = 0 // the place in the text of the first of them
-  private var parentheses = 0
-  // places in the text
-  private var parenthesisAt = 0 // of the outermost "(" that is open
-  private var partAt = 0 // after the last `\;`
-  private var isJoined = false // it has a `\;`
-  private var changes = List.empty[Array[Byte]] // parts that may change the settings, last first
 
   /** Reads on. True if a statement or a command has ended; false if the bytes are used. */
   def read(from: Run): Boolean =
@@ -66,7 +55,7 @@ private[split] final class Lexer(
   private def readOn(from: Run): Unit =
     run = from
     val before = values
-    if reading == InStatement then resume(from.index)
+    if reading == InStatement then statement.resume(run, from.index)
     val bytes = from.bytes
     val end = from.end
     var i = from.index
@@ -80,14 +69,14 @@ private[split] final class Lexer(
         case Inactive => inactive(bytes, i, end)
     from.index = i
     if !isEnded then
-      text.pause(end)
-      if text.isBegun then errors.checkLength(text.length(end), text.start)
+      statement.pause(end)
+      statement.checkLength(end)
 
   /** Returns true if the statement that has ended is more than comments. */
-  def isStatement: Boolean = hasToken
+  def isStatement: Boolean = statement.hasToken
 
   /** Returns true if the statement is a `COPY … FROM STDIN`, in whatever form it is sent. */
-  def isCopy: Boolean = classifier.isCopy
+  def isCopy: Boolean = statement.isCopy
 
   /** Returns true if a string, a quoted name or a block comment is open. */
   def isInQuote: Boolean =
@@ -113,7 +102,7 @@ private[split] final class Lexer(
     case _ => None
 
   /** Returns true if a statement has begun, which may be only comments. */
-  def hasText: Boolean = text.isBegun
+  def hasText: Boolean = statement.isBegun
 
   /** Returns the next piece of the command that has ended; null if there is no more. */
   def nextOfCommand(endOffset: Long): Piece | Null = command.next(endOffset)
@@ -127,54 +116,30 @@ private[split] final class Lexer(
   /** The statement that has ended. Called once, before reading on. */
   def take(endOffset: Long, answer: Piece.Answer = Piece.Answer.Dropped): Piece.Statement =
     val at = if isEnded then run.index - 1 else run.index
-    if classifier.isCopy && isJoined then
-      errors.fail(
-        text.start,
-        "COPY … FROM STDIN is joined with other statements by \\;",
-        Some("Write ; instead, so that each is sent by itself.")
-      )
-    if classifier.isCopy && run.stays then
-      errors.fail(
-        run.position(0),
-        "COPY … FROM STDIN in the value of a variable",
-        Some("Write its semicolon in the script, on the line before the data.")
-      )
+    statement.checkCopy(run)
     val form = commands.extended.take()
-    val hasData = classifier.isCopy && Extended.runsText(form)
-    if hasData && (form ne null) then errors.extendedCopy(text.start)
-    if !isEnded && sends.nonEmpty then endPart(at)
-    val now = settings.now
-    val statement = text.statement(at, firstAt, now, hasData, endOffset, answer, form, isEnded)
-    errors.checkMemory(statement, isJoined)
-    text.release()
+    if !isEnded && sends.nonEmpty then statement.endPart(at)
+    val taken = statement.take(at, endOffset, answer, form, hasSemicolon)
     commands.variables.answered.forget()
-    // A part joined by `\;` ends no doubt of one before it.
-    val isInDoubt =
-      if statement.isPiped then false
-      else if statement.runsText then changes.reverse.map(settings.executed).exists(identity)
-      else form.isInstanceOf[Extended.Named]
+    val isInDoubt = statement.follow(taken)
     if commands.areApplied && (isInDoubt || settings.mayFallBack && commands.goesOn) then
-      command.lookAfter(statement)
-    statement
+      command.lookAfter(taken)
+    taken
 
   /** Returns the statement of a command that needs no text of the script, or finds none. Called
     * where a statement could have ended.
     */
   def takeTextless(endOffset: Long, answer: Piece.Answer): Piece.Statement =
-    text.abandon()
+    statement.abandon()
     val form = commands.extended.take().nn
-    val statement = command.textless(form, endOffset, answer)
-    if commands.areApplied && form.isInstanceOf[Extended.Named] then command.lookAfter(statement)
-    statement
+    val taken = command.textless(form, endOffset, answer)
+    if commands.areApplied && form.isInstanceOf[Extended.Named] then command.lookAfter(taken)
+    taken
 
   /** Returns the statement that a command has ended without sending it. */
-  def takeUnsent(endOffset: Long): Piece.Statement =
-    val statement =
-      text.statement(run.index, firstAt, settings.now, classifier.isCopy, endOffset)
-    text.release()
-    statement
+  def takeUnsent(endOffset: Long): Piece.Statement = statement.takeUnsent(run.index, endOffset)
 
-  def skip(): Unit = text.abandon()
+  def skip(): Unit = statement.abandon()
 
   /** The end of the script ends the command or the variable that is being read. True if there is
     * one, and `read` is to go on.
@@ -187,34 +152,31 @@ private[split] final class Lexer(
 
   /** Ends the variable that is being read, if its name is all that is left. */
   private def endVariable(): Unit =
-    if reading == InStatement && scanner.isInVariable then finishTokens(text.length(run.index))
+    if reading == InStatement && scanner.isInVariable then finishTokens(run.index)
 
   /** The end of the script: fails if something is open. True if a statement has ended with it. */
   def finish(): Boolean =
     val at = run.index
     if !quits then command.finish()
     forgetEnd()
-    if reading == InStatement then finishTokens(text.length(at))
+    if reading == InStatement then finishTokens(at)
     reading = Between
-    if text.isBegun then
-      if parentheses > 0 then fail(parenthesisAt, "unclosed \"(\"")
-      if classifier.inBody then fail(classifier.bodyAt, "unclosed BEGIN ATOMIC")
-      endPart(at)
-    text.isBegun
+    if statement.isBegun then statement.finish(at)
+    statement.isBegun
 
   /** Ends the token that is being read. */
-  private def finishTokens(length: Int): Unit =
-    scanner.place(length, 0)
+  private def finishTokens(at: Int): Unit =
+    scanner.place(statement.length(at), 0)
     var i = 0
     while i < TokenScanner.end.length do
       i = scanner.read(TokenScanner.end, i, TokenScanner.end.length)
       scanner.kind match
-        case Token.Word => word()
-        case Token.Variable => variable(run.index)
+        case Token.Word => statement.word()
+        case Token.Variable => variable(at)
         case Token.None | Token.LineComment | Token.Semicolon => ()
-        case _ => token()
+        case _ => statement.other()
     val problem = scanner.unended
-    if problem ne null then fail(scanner.unendedAt, problem)
+    if problem ne null then statement.fail(scanner.unendedAt, at, problem)
 
   /** Before a statement: white space, `--` comments and empty statements are dropped. */
   private def between(bytes: Array[Byte], from: Int, end: Int): Int =
@@ -226,25 +188,8 @@ private[split] final class Lexer(
         case ByteClass.Semicolon if !commands.extended.sendsEmpty => i + 1
         case ByteClass.Backslash => beginCommand(i)
         case _ =>
-          begin(i)
+          statement.begin(run, i)
           to(InStatement, i)
-
-  private def begin(at: Int): Unit =
-    text.begin(run, at)
-    scanner.begin()
-    scanner.hasEscapes = !settings.now.standardStrings
-    scanner.place(0, at)
-    beginPart()
-    hasToken = false
-    parentheses = 0
-    isJoined = false
-    changes = Nil
-    partAt = 0
-
-  /** The text goes on at the byte `at` of the run. */
-  private def resume(at: Int): Unit =
-    text.resume(run, at)
-    scanner.place(text.length(at), at)
 
   private def tokens(bytes: Array[Byte], from: Int, end: Int): Int =
     var i = from
@@ -253,40 +198,18 @@ private[split] final class Lexer(
       i = scanner.read(bytes, run.raw, i, end)
       (scanner.kind: @switch) match
         case Token.None => ()
-        case Token.Word => word()
+        case Token.Word => statement.word()
         case Token.Semicolon => semicolon(i - 1)
         case Token.Backslash => beginCommand(i - 1): Unit
         case Token.Variable => variable(i)
         case Token.LineComment => if scanner.until == 2 then beginLeadingLine()
         case Token.Nul => nul(i - 1)
-        case _ => token()
+        case _ => statement.other()
     i
-
-  /** Handles an unquoted word. If no further word matters to the statement, the scanner passes over
-    * them.
-    */
-  private def word(): Unit =
-    beginToken()
-    val keyword = text.keyword(scanner.from, scanner.until)
-    classifier.word(keyword, scanner.from, parentheses > 0)
-    if !classifier.wantsWords then scanner.passOver(true)
-
-  /** Handles a token that is no word, ends no statement and leaves out no part of the script. */
-  private def token(): Unit =
-    beginToken()
-    classifier.other()
-    if scanner.kind == Token.Open then
-      if parentheses == 0 then parenthesisAt = scanner.from
-      parentheses += 1
-    else if scanner.kind == Token.Close && parentheses > 0 then parentheses -= 1
-
-  private def beginToken(): Unit =
-    if !hasToken then firstAt = scanner.from
-    hasToken = true
 
   /** Replaces the variable that ends before `at`, if it is set: its value is read next. */
   private def variable(at: Int): Unit =
-    val name = String(text.between(scanner.from, scanner.until), ISO_8859_1)
+    val name = String(statement.tokenBytes, ISO_8859_1)
     val place = run.positionFrom(at - name.length)
     replace(Asked(name, place, scanner.from), at)
 
@@ -296,9 +219,9 @@ private[split] final class Lexer(
       val value =
         if values.exists(_.name == name) then null
         else commands.variables.valueOf(name, settings.now.maskedText)
-      if value eq null then token()
+      if value eq null then statement.other()
       else
-        text.cut(variable.from)
+        statement.cut(variable.from)
         val bytes = value.getBytes(ISO_8859_1)
         val in = Run(variable.place, stays = true)
         in.follow(bytes, 0, bytes.length, settings.now.mask)
@@ -306,28 +229,19 @@ private[split] final class Lexer(
     catch
       case wanted: Wanted if commands.areApplied =>
         asked = Some(variable)
-        text.pause(at)
+        statement.pause(at)
         command.want(wanted.first, variable.place)
         afterCommand = Commands.Next.Again
       case problem: CommandProblem => errors.fail(variable.place, problem)
 
   private def semicolon(at: Int): Unit =
-    classifier.other()
-    if parentheses == 0 && !classifier.inBody then
-      endPart(at)
+    if statement.semicolon(at) then
       isEnded = true
       reading = Between
 
-  /** Checks what ends at a `;`, a `\;` or the end of the script. */
-  private def endPart(at: Int): Unit =
-    errors.checkLength(text.length(at), text.start)
-    if classifier.changesReading then
-      val end = text.length(at).min(partAt + StatementText.HeadBytes)
-      changes = text.between(partAt, end) :: changes
-
   /** The text has begun with the dashes of a comment, which is left out. */
   private def beginLeadingLine(): Unit =
-    text.abandon()
+    statement.abandon()
     reading = LeadingLine
 
   private def leadingLine(bytes: Array[Byte], from: Int, end: Int): Int =
@@ -343,9 +257,9 @@ private[split] final class Lexer(
         "a backslash in the value of a variable",
         Some("Write the command, or the semicolon, in the script.")
       )
-    if text.isBegun then errors.checkLength(text.length(at), text.start)
+    statement.checkLength(at)
     command.begin(run.position(at))
-    text.pause(at)
+    statement.pause(at)
     to(Backslash, at + 1)
 
   /** `\;` is a semicolon that ends nothing, `\:` a colon; all else is a meta-command. */
@@ -353,23 +267,9 @@ private[split] final class Lexer(
     if bytes(i) != ';' && bytes(i) != ':' then to(Meta, i)
     else if !commands.isActive then to(Inactive, i + 1)
     else
-      if !text.isBegun then begin(i) else resume(i)
-      if bytes(i) == ';' && parentheses == 0 && !classifier.inBody then join(i)
-      if bytes(i) == ':' then
-        if !hasToken then firstAt = text.length(i)
-        hasToken = true
-        classifier.other()
+      if !statement.isBegun then statement.begin(run, i) else statement.resume(run, i)
+      if bytes(i) == ';' then statement.join(i) else statement.colon(i)
       to(InStatement, i + 1)
-
-  private def join(at: Int): Unit =
-    endPart(at)
-    isJoined = true
-    partAt = text.length(at) + 1
-    if !classifier.isCopy then beginPart()
-
-  private def beginPart(): Unit =
-    classifier.begin()
-    scanner.passOver(false)
 
   /** A command ends with its line at the latest. */
   private def meta(bytes: Array[Byte], from: Int, end: Int): Int =
@@ -387,10 +287,10 @@ private[split] final class Lexer(
     if next == Commands.Next.Again then at else endedCommand(next, at, isInRun)
 
   private def endedCommand(next: Commands.Next, at: Int, isInRun: Boolean): Int =
-    if next == Commands.Next.Reset then text.abandon()
+    if next == Commands.Next.Reset then statement.abandon()
     reading =
       if !commands.isActive then Inactive
-      else if text.isBegun && sends.isEmpty && !keeps then InStatement
+      else if statement.isBegun && sends.isEmpty && !keeps then InStatement
       else Between
     if reading == Inactive then
       passed = 0
@@ -418,16 +318,8 @@ private[split] final class Lexer(
     index
 
   private def nul(at: Int): Nothing =
-    if text.isBegun then errors.checkLength(text.length(at), text.start)
+    statement.checkLength(at)
     errors.nul(run.position(at))
-
-  /** Fails because the part that began at `openAt` has no end. */
-  private def fail(openAt: Int, problem: String): Nothing =
-    errors.fail(position(openAt, run.index), problem)
-
-  /** Returns the position of a byte of the text, which ends before `at`. */
-  private def position(textIndex: Int, at: Int): Position =
-    text.statement(at, 0, settings.now, copies = false, 0).positionOfByte(textIndex)
 
 private[split] object Lexer:
   /** The value of a variable, which is read where the variable was. */
