@@ -5,8 +5,7 @@ import weir.postgres.*
 import weir.postgres.protocol.Exchange
 import weir.postgres.psql.{CommandProblem, Known, Variables}
 
-/** Passes the pieces of scripts one by one to a `Delivery`, and decides what follows from an error.
-  */
+/** Passes the pieces of scripts one by one to a `Delivery`. */
 private[postgres] final class Applying(
     session: Session,
     delivery: Delivery,
@@ -15,55 +14,30 @@ private[postgres] final class Applying(
     listener: ApplyListener,
     connections: Reconnecting
 ):
-  import Applying.*
-
-  private val counts = SummaryCounts(options.slowest)
   private val output = Output(
     options.psql.results,
     print,
     () => Encodings.charset(session.encoding)
   )
   session.whenCancelled = () => output.killPrograms()
-  private val last = LastResult()
-  private val savepoints = Savepoints(session)
-  private val pipeline = Pipeline(session, piping)
-  private val echo = Echo(listener)
+  private val checks = StatementChecks(session, options)
+
+  val running: RunningStatement = RunningStatement(session, options, variables, listener, checks)
+  import running.{checked, script}
+
+  private val pipeline = Pipeline(session, PipelineResults(session, delivery, output, running))
   private val commands =
     CommandRunner(session, delivery, options, variables, listener, connections, applying)
   private var outermost = "" // the script that reads that file, or is it
-  @volatile private var script = "" // the file that is read
-  @volatile private var current: Piece.Statement | Null = null
-  @volatile private var currentScript = "" // the file of that statement
-  private var copy: Copy | Null = null
   private var committing = false
   private var isRepeated = false // an earlier run has applied the last statement
-  private val secrets = KnownSecrets()
-  private val checks = StatementChecks(session, options)
 
   /** The offset up to which the script has been applied. */
   private var used = 0L
   private val calls = CallWatch(
     options.stallAfter,
-    waited => listener.stalled(scriptName, position, waited)
+    waited => listener.stalled(running.scriptName, running.position, waited)
   )
-
-  /** `notice`, which the running statement has caused, without secrets. */
-  def hiding(notice: ServerNotice): ServerNotice =
-    val values = secrets.known ++
-      Option(current).fold(Set.empty)(Placing.secretsOf(_, checks.charset))
-    def hide(text: String) = Secrets.mask(text, values)
-    notice.copy(
-      message = hide(notice.message),
-      detail = notice.detail.map(hide),
-      hint = notice.hint.map(hide),
-      context = notice.context.map(hide)
-    )
-
-  /** Returns the position at which the running statement begins. */
-  def position: Option[Position] = Option(current).map(_.start)
-
-  /** Returns the name of the file of the running statement. */
-  def scriptName: String = if current eq null then script else currentScript
 
   /** Applies the scripts. **Cancelled** and **Fails**: the open transaction has been rolled back.
     */
@@ -73,14 +47,14 @@ private[postgres] final class Applying(
       session.run("SET client_min_messages = warning").await: Unit
       if options.singleTransaction then session.run("BEGIN").await: Unit
       connections.describe()
-      script = scripts.headOption.fold("")(_._1)
+      running.script = scripts.headOption.fold("")(_._1)
       commands.begin()
       for (name, groups) <- scripts do applyOne(name, groups)
       output.close()
       calls.begin()
       finish(inTransaction)
       calls.end()
-      counts.summary
+      running.counts.summary
     }
     calls
       .during(applied)
@@ -91,14 +65,14 @@ private[postgres] final class Applying(
           undo(inTransaction).guarantee(Task(output.abandon()))
       }
       .adaptError {
-        case error: ServerError => unplaced(error).after(counts.summary)
-        case error: ScriptException => error.after(counts.summary)
+        case error: ServerError => unplaced(error).after(running.counts.summary)
+        case error: ScriptException => error.after(running.counts.summary)
       }
   }
 
   private def applyOne(name: String, groups: Stream[Vector[Piece]])(using Task.Direct): Unit =
     outermost = name
-    script = name
+    running.script = name
     used = 0
     delivery.begin(name).await
     val ahead = options.prefetch.of(groups.named("split"))
@@ -108,10 +82,11 @@ private[postgres] final class Applying(
       isBegun = true
       deliverAll(group)
     delivery.end.await
-    counts.addBytes(used)
+    running.counts.addBytes(used)
 
   private def deliverAll(group: Vector[Piece])(using Task.Direct): Unit =
-    val exchange = if savepoints.isOn || echo.isOfQueries then None else delivery.exchanging
+    val isApart = running.savepoints.isOn || running.echo.isOfQueries
+    val exchange = if isApart then None else delivery.exchanging
     var at = 0
     while at < group.size do
       val until = if exchange.isEmpty then at else endOfStatements(group, at)
@@ -140,18 +115,19 @@ private[postgres] final class Applying(
       from: Int,
       until: Int
   )(using Task.Direct): Int =
-    copy = null
+    running.copy = null
     checks.look() // a change of the settings ends the exchange
-    val ahead = Option.when(options.pipeline)(SendAhead(commands.stopsOnError))
+    val ahead = Option.when(options.pipeline)(SendAhead(running.stopsOnError))
     val batch = Batch(group, from, until, steps, ahead)
     output.begin()
     session.rowSink = if output.isPrinting then output else null
     try exchange(batch).await
-    catch case error: ServerError => checked(current.nn)(throw error)
+    catch case error: ServerError => checked(running.statement.nn)(throw error)
     finally
       session.rowSink = null
       calls.end()
-    if current ne null then checked(current.nn)(output.end())
+    val last = running.statement
+    if last ne null then checked(last)(output.end())
     batch.index
 
   private def deliverOne(piece: Piece)(using Task.Direct): Unit =
@@ -166,73 +142,37 @@ private[postgres] final class Applying(
 
   private object applying extends CommandRunner.Run:
     def output: Output = Applying.this.output
-    def last: LastResult = Applying.this.last
-    def savepoints: Savepoints = Applying.this.savepoints
+    val running: RunningStatement = Applying.this.running
     def pipeline: Pipeline = Applying.this.pipeline
-    def echo: Echo = Applying.this.echo
-    def script: String = Applying.this.script
     def isRepeated: Boolean = Applying.this.isRepeated
     def dropRefusedCopy()(using Task.Direct): Boolean =
-      val open = copy
+      val open = running.copy
       if (open ne null) && !open.refused then checked(open.statement)(delivery.askCopy.await)
-      val isRefused = (copy ne null) && copy.nn.refused
-      if isRefused then copy = null
+      val isRefused = (open ne null) && open.refused
+      if isRefused then running.copy = null
       isRefused
     def deliver(statement: Piece.Statement)(using Task.Direct): Unit =
       Applying.this.deliver(statement, isRead = false)
-
-  private object piping extends Pipeline.Run:
-    def stopsOnError: Boolean = commands.stopsOnError
-    def isPrinting: Boolean = output.isPrinting
-
-    def begins(statement: Piece.Statement, file: String): Unit =
-      current = statement
-      currentScript = file
-
-    def done(item: Pipeline.Item)(using Task.Direct): Unit =
-      val statement = item.statement.nn
-      begins(statement, item.script)
-      output.begin()
-      if output.isPrinting && item.isDropped then throw Pipeline.dropped(item)
-      if output.isPrinting then item.show(output)
-      count(statement, item.done, item.nanos)
-      delivery.piped(statement)
-      checked(statement)(output.end())
-
-    def failed(statement: Piece.Statement, file: String, body: Array[Byte]): Unit =
-      begins(statement, file)
-      checked(statement)(throw session.errorOf(body))
-
-    def refused(statement: Piece.Statement, file: String, why: ScriptException): Unit =
-      begins(statement, file)
-      Applying.this.failed(why, session.connectionLost)
-
-    def aborted(statement: Piece.Statement, file: String): Unit =
-      last.skipped()
-      Applying.this.failed(Pipeline.skipped(statement, file), session.connectionLost)
-
-    def synced(): Unit = last.succeeded(Done(0, ""))
 
   private object steps extends Batch.Steps:
     def isRefused(statement: Piece.Statement): Boolean =
       checks.isReadOtherwise(statement) || (checks.refusal(script, statement) ne null)
 
     def mayRun(statement: Piece.Statement): Boolean =
-      secrets.add(statement, checks.charset)
+      running.hide(statement)
       checks.checkReading(script, statement.reading, statement.start)
       val refused = checks.refusal(script, statement)
       if refused ne null then
-        Applying.this.failed(refused, connectionLost = false)
+        running.failed(refused, connectionLost = false)
         usedUp(statement)
       refused eq null
 
     def begins(statement: Piece.Statement): Unit =
-      current = statement
-      currentScript = script
+      running.begins(statement)
       calls.begin()
 
     def done(statement: Piece.Statement, done: Done, nanos: Long): Unit =
-      count(statement, done, nanos)
+      running.succeeded(statement, done, nanos)
       usedUp(statement)
 
     def failed(statement: Piece.Statement, body: Array[Byte]): Unit =
@@ -245,11 +185,11 @@ private[postgres] final class Applying(
   private def deliver(piece: Piece, isRead: Boolean = true)(using Task.Direct): Unit = piece match
     case statement: Piece.Statement if statement.isPiped => pipe(statement)
     case statement: Piece.Statement =>
-      current = statement
-      currentScript = script
-      secrets.add(statement, checks.charset)
+      running.begins(statement)
+      running.hide(statement)
       val begun = System.nanoTime()
-      copy = if statement.copies then Copy(statement, script, begun) else null
+      val copy = if statement.copies then RunningStatement.Copy(statement, script, begun) else null
+      running.copy = copy
       var isNew = false
       checked(statement) { isNew = delivery.begins(statement).await }
       isRepeated = !isNew
@@ -258,8 +198,8 @@ private[postgres] final class Applying(
       checked(statement) {
         val refused = if isNew then checks.refusal(script, statement) else null
         if refused ne null then throw refused
-        if isNew then echo.before(script, statement)
-        savepoints.begin()
+        if isNew then running.echo.before(script, statement)
+        running.savepoints.begin()
         if statement.copies then copy.nn.isSent = delivery.beginCopy(statement).await
         else
           beginOutput(statement)
@@ -267,14 +207,14 @@ private[postgres] final class Applying(
           finally session.rowSink = null
       }
       if !statement.copies then checked(statement)(output.end())
-      if !statement.copies || copy.nn.refused then checked(statement)(savepoints.end())
+      if !statement.copies || copy.nn.refused then checked(statement)(running.savepoints.end())
       statement.discard()
     case data: Piece.CopyData => deliverData(data)
     case end: Piece.CopyEnd =>
       endCopy(end)
-      copy = null
+      running.copy = null
     case file: Piece.File =>
-      script = file.name
+      running.script = file.name
       delivery.within(file.within)
     case command: Piece.Command =>
       if (command.reading ne null) && !Known.isOfStatement(command.name) && delivery.hasSettings
@@ -282,26 +222,22 @@ private[postgres] final class Applying(
         checks.look()
         checks.checkReading(script, command.reading.nn, command.start)
       try commands.carryOut(command)
-      catch
-        case problem: CommandProblem =>
-          val asked = if command.name == "gset" then Option(current) else None
-          try failed(Placing.refusal(problem, script, command.start), session.connectionLost)
-          finally asked.foreach(echo.failed(currentScript, _, secrets.known))
+      catch case problem: CommandProblem => running.commandFailed(command, problem)
       val applied = command.applied
       if applied ne null then
         if delivery.hasSettings then connections.follow()
         applied.complete(()).await: Unit
 
   private def pipe(statement: Piece.Statement)(using Task.Direct): Unit =
-    piping.begins(statement, script)
-    copy = null
-    secrets.add(statement, checks.charset)
+    running.begins(statement)
+    running.copy = null
+    running.hide(statement)
     checks.look()
     checks.checkReading(script, statement.reading, statement.start)
     checked(statement) {
       val refused = checks.refusal(script, statement)
-      if (refused ne null) && commands.stopsOnError then throw refused
-      if refused eq null then echo.before(script, statement)
+      if (refused ne null) && running.stopsOnError then throw refused
+      if refused eq null then running.echo.before(script, statement)
       pipeline.add(statement, script, refused)
     }
 
@@ -318,7 +254,7 @@ private[postgres] final class Applying(
   private def print(text: String): Unit = listener.printed(script, text, isForErrors = false)
 
   private def deliverData(data: Piece.CopyData)(using Task.Direct): Unit =
-    val open = copy
+    val open = running.copy
     if (open ne null) && !open.refused then
       if open.firstDataLine == 0 then open.firstDataLine = data.start.line
       if delivery.copyHasFailed then endCopy(data)
@@ -332,7 +268,7 @@ private[postgres] final class Applying(
         if open.blocks % 16 == 0 then Task.cede.await
 
   private def endCopy(piece: Piece)(using Task.Direct): Unit =
-    val open = copy
+    val open = running.copy
     if (open ne null) && !open.refused then
       checked(open.statement) {
         val ended = delivery.endCopy(piece).await
@@ -340,43 +276,10 @@ private[postgres] final class Applying(
         ended.foreach(result => output.copyEnded(result.tag))
         output.end()
       }
-      checked(open.statement)(savepoints.end())
+      checked(open.statement)(running.savepoints.end())
 
   private def done(statement: Piece.Statement, done: Option[Done], begunNanos: Long): Unit =
-    if done.nonEmpty then count(statement, done.get, System.nanoTime() - begunNanos)
-
-  private def count(statement: Piece.Statement, done: Done, nanos: Long): Unit =
-    last.succeeded(done)
-    savepoints.succeeded(done)
-    counts.add(currentScript, statement, done, nanos)
-    listener.statementDone(currentScript, statement, done, nanos)
-
-  /** Runs `body`, and decides what its error means. The data of a failed COPY is skipped: it is
-    * never run as statements.
-    */
-  private def checked(statement: Piece.Statement)(body: => Unit): Unit =
-    try body
-    catch
-      case error: ServerError =>
-        last.failed(error)
-        val line = if copy eq null then 0L else copy.nn.firstDataLine
-        val file = if error.copyRow.nonEmpty && line > 0 then script else currentScript
-        val known = secrets.known
-        val placed = Placing.place(file, statement, line, session.encoding, known, error)
-        try failed(placed, error.connectionLost)
-        finally echo.failed(currentScript, statement, known)
-      case error: ScriptException =>
-        failed(error, session.connectionLost)
-      case problem: CommandProblem =>
-        failed(Placing.refusal(problem, script, statement.start), session.connectionLost)
-
-  private def failed(error: ScriptException, connectionLost: Boolean): Unit =
-    if commands.stopsOnError || connectionLost then throw error
-    if copy ne null then
-      copy.nn.refused = true
-      variables.answered.refusesData = true
-    counts.addError()
-    listener.failed(error)
+    if done.nonEmpty then running.succeeded(statement, done.get, System.nanoTime() - begunNanos)
 
   private def finish(inTransaction: Boolean)(using Task.Direct): Unit =
     if pipeline.isInUse then throw Pipeline.unended(script)
@@ -421,14 +324,3 @@ private[postgres] final class Applying(
 private[postgres] object Applying:
   private val Unknown =
     "It is not known if the server has committed before. Check if the objects of the script exist."
-
-  /** A COPY whose data is being read. */
-  private final class Copy(
-      val statement: Piece.Statement,
-      val script: String,
-      val begunNanos: Long
-  ):
-    var firstDataLine = 0L
-    var blocks = 0L
-    var isSent = false
-    var refused = false

@@ -16,13 +16,11 @@ private[apply] final class CommandRunner(
     connections: Reconnecting,
     applying: CommandRunner.Run
 ):
-  import applying.{echo, last, output, savepoints, script}
+  import applying.{output, running}
+  import running.{echo, last, savepoints, script}
 
   private val answers = Answers(session, variables, last)
   private val largeObjects = LargeObjects(session, delivery, variables, applying)
-
-  /** True if the first error ends the run. */
-  var stopsOnError: Boolean = options.onError == OnError.Stop
 
   /** Begins with the variables that the options set. */
   def begin(): Unit =
@@ -198,22 +196,17 @@ private[apply] final class CommandRunner(
         s"ON_ERROR_STOP cannot be off together with $other",
         hint = Some("Statements that fail are passed over then. Leave out one of the two.")
       )
-    stopsOnError = !goesOn
+    running.stopsOnError = !goesOn
 
 private[apply] object CommandRunner:
   /** The run that the commands are a part of. */
   trait Run:
+    val running: RunningStatement
     def output: Output
-    def last: LastResult
-    def savepoints: Savepoints
     def pipeline: Pipeline
-    def echo: Echo
 
     /** Returns true if an earlier run has applied the last statement. */
     def isRepeated: Boolean
-
-    /** Returns the name of the file that is read. */
-    def script: String
 
     /** Returns true if the server has refused the COPY that has begun, whose data is read as
       * statements then.

@@ -70,14 +70,13 @@ private[postgres] object Deliveries:
         connection,
         notice =>
           if applying ne null then
-            listener
-              .noticed(applying.nn.scriptName, applying.nn.position, applying.nn.hiding(notice))
+            val running = applying.nn.running
+            listener.noticed(running.scriptName, running.position, running.hiding(notice))
       )
       val connections = Reconnecting(connection, session, opened, variables, settings)
-      val running =
-        Applying(session, delivery(session), options, variables, listener, connections)
-      applying = running
-      running.run(scripts)
+      val made = Applying(session, delivery(session), options, variables, listener, connections)
+      applying = made
+      made.run(scripts)
 
   private def jobs(options: ApplyOptions): Resource[Jobs] = options.jobs match
     case None => Jobs.resource(1, Resource.eval(Task.fail(IllegalStateException("one connection"))))

@@ -18,19 +18,20 @@ private[apply] final class LargeObjects(
     run: CommandRunner.Run
 ):
   import LargeObjects.*
+  import run.running.{echo, last}
 
   def carryOut(command: Piece.Command)(using Task.Direct): Unit =
-    val before = run.last.variables
-    val echoed = run.echo.value
-    run.echo.value = "none" // the statements are not the script's
+    val before = last.variables
+    val echoed = echo.value
+    echo.value = "none" // the statements are not the script's
     try
       command.name match
         case "lo_import" => add(command, command.arguments.head, command.arguments.drop(1))
         case "lo_export" => copy(command, command.arguments.head, command.arguments(1))
         case _ => remove(command, command.arguments.head)
     finally
-      run.last.variables = before
-      run.echo.value = echoed
+      last.variables = before
+      echo.value = echoed
 
   private def add(command: Piece.Command, file: String, comment: List[String])(using
       Task.Direct
@@ -50,12 +51,12 @@ private[apply] final class LargeObjects(
     val draining = CopyOutput.Draining(target)
     session.copyTarget = draining
     val sql = s"COPY (SELECT pg_catalog.encode(pg_catalog.lo_get($oid), 'hex')) TO STDOUT"
-    run.last.succeeded(Done(0, ""))
+    last.succeeded(Done(0, ""))
     try run.deliver(statement(command, bytes(sql), Piece.Answer.Copied))
     finally
       val failure = draining.end()
       if failure ne null then throw CopyOutput.problem(file, failure)
-    if !isSkipping && !run.last.isError then run.output.tell("lo_export\n")
+    if !isSkipping && !last.isError then run.output.tell("lo_export\n")
 
   private def remove(command: Piece.Command, oid: String)(using Task.Direct): Unit =
     val removed = ask(command, bytes(s"SELECT pg_catalog.lo_unlink($oid)"))
