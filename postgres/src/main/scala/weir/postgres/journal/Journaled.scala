@@ -5,7 +5,7 @@ import weir.Task
 import weir.postgres.{Done, Extended, Piece, Position, Resume, ScriptException, Session}
 import weir.postgres.input.Checksum
 import weir.postgres.jobs.{CopyTarget, MissingParts}
-import weir.postgres.protocol.{KeptRows, SessionState, SessionWatch}
+import weir.postgres.protocol.{SessionState, SessionWatch}
 
 /** Applies the pieces of one script that the journal does not have yet, each in the transaction
   * that records it.
@@ -31,15 +31,13 @@ private[postgres] final class Journaled(
   import Session.Transaction.*
   private val lane = journal.lane
   private val skipping = Skipping(journal.script, checksum, go)
+  private val rows = JournaledRows(journal, checksum, skipping)
   private var entry: Option[JournalEntry] = None
 
   /** True if the caller has begun one transaction for all scripts: then one record at the end of
     * each is enough.
     */
   private var single = false
-
-  /** True if the journal is known to have a table for the rows of statements. */
-  private var rowsAreThere = false
 
   /** True if the statement that has begun was applied before. */
   private var passes = false
@@ -90,7 +88,7 @@ private[postgres] final class Journaled(
   /** Applies a statement that is no COPY, and returns its result; none if it was applied before. */
   def statement(statement: Piece.Statement)(using Task.Direct): Option[Done] =
     if passes then
-      if keeps(statement) then lane.session.keptRows = recalled(statement)
+      if rows.keeps(statement) then lane.session.keptRows = rows.recalled(statement, pieces)
       skipped(statement, statement.endOffset)
       None
     else
@@ -142,53 +140,8 @@ private[postgres] final class Journaled(
       SessionState(settings.collect { case (name, Some(value)) => (name, value) }, Vector.empty)
     journal.restoring(Task.direct(session.restore(readable))).await
 
-  private def keeps(statement: Piece.Statement) = statement.answer == Piece.Answer.Kept
-
-  /** Returns the rows that the statement has returned to an earlier run. */
-  private def recalled(statement: Piece.Statement)(using Task.Direct): KeptRows | Null =
-    val recorded = if hasRows then journal.rows(pieces).await else None
-    val key = checksum.keyAt(statement.endOffset)
-    recorded.flatMap(SettingCipher(key).open(_)) match
-      case Some(text) => RecordedRows.parse(text)
-      case None =>
-        throw problem(
-          statement,
-          "the journal does not have the rows of this statement, or the script has changed " +
-            "before it",
-          "Go on at this statement or before it, with --resume-at."
-        )
-
-  /** Returns what records the rows of the statement that has just been executed; empty if nothing
-    * needs them.
-    */
-  private def recordingRows(statement: Piece.Statement): String =
-    if !keeps(statement) then ""
-    else
-      val rows = RecordedRows.encode(lane.session.keptRows)
-      if rows.length > Journaled.mostRows then
-        throw problem(
-          statement,
-          s"the rows of this statement are ${rows.length} characters, and the journal takes " +
-            s"${Journaled.mostRows}",
-          "Apply this script without --resume."
-        )
-      val key = checksum.keyAt(statement.endOffset)
-      journal.recordingRows(pieces, SettingCipher(key).seal(rows))
-
-  private def hasRows(using Task.Direct): Boolean =
-    if !rowsAreThere then rowsAreThere = journal.hasRows.await
-    rowsAreThere
-
-  private def refuseRows(statement: Piece.Statement)(using Task.Direct): Unit =
-    if keeps(statement) && !hasRows then
-      throw problem(
-        statement,
-        "the journal, which an earlier version has made, has no table for the rows of statements",
-        s"Its owner can make it: ${Journal.answers}."
-      )
-
   private def apply(statement: Piece.Statement)(using Task.Direct): Done =
-    refuseRows(statement)
+    rows.check(statement)
     val kind = StatementKind.of(statement)
     statement.extended match
       case Extended.Prepared(name)
@@ -211,10 +164,10 @@ private[postgres] final class Journaled(
     val done = lane.execute(statement).await
     if wasIdle && lane.transaction != Idle then session.transactionBegins()
     session.executed(statement)
-    val rows = recordingRows(statement)
-    if rows.nonEmpty then
-      if lane.transaction == Idle then alone(rows)
-      else lane.run(session.asOurselves(rows)).handleErrorWith(journal.fenced).await
+    val recording = rows.recording(statement, pieces)
+    if recording.nonEmpty then
+      if lane.transaction == Idle then alone(recording)
+      else lane.run(session.asOurselves(recording)).handleErrorWith(journal.fenced).await
     pieces += 1
     if lane.transaction == Idle then
       if !wasIdle then session.rolledBack()
@@ -231,8 +184,9 @@ private[postgres] final class Journaled(
       case Right(done) =>
         session.executed(statement)
         session.look()
-        val rows = recordingRows(statement)
-        recordAndCommit(statement, statement.endOffset, if rows.isEmpty then "" else s"; $rows")
+        val recording = rows.recording(statement, pieces)
+        val also = if recording.isEmpty then "" else s"; $recording"
+        recordAndCommit(statement, statement.endOffset, also)
         done
 
   /** The record and the commit in one message: the server executes nothing after the first error.
@@ -256,8 +210,8 @@ private[postgres] final class Journaled(
         throw error
       case Right(done) =>
         session.executed(statement)
-        val rows = recordingRows(statement)
-        if rows.nonEmpty then alone(rows)
+        val recording = rows.recording(statement, pieces)
+        if recording.nonEmpty then alone(recording)
         pieces += 1
         journal.relock.await
         recordAlone(statement, statement.endOffset)
@@ -372,14 +326,13 @@ private[postgres] final class Journaled(
     val all = if single then ours else s"BEGIN READ WRITE; $ours; COMMIT"
     lane.run(all).handleErrorWith(journal.fenced).await
 
-  private def problem(statement: Piece.Statement, what: String, hint: String) =
-    ScriptException(journal.script, Some(skipping.placeOf(statement)), what, None, Some(hint))
-
-  private def parsed(statement: Piece.Statement) = problem(
-    statement,
+  private def parsed(statement: Piece.Statement) = ScriptException(
+    journal.script,
+    Some(skipping.placeOf(statement)),
     "\\parse cannot be applied with --resume if it has no name, or if its statement begins or " +
       "ends a transaction",
-    "The journal writes its record between \\parse and \\bind_named. Send it with \\bind."
+    None,
+    Some("The journal writes its record between \\parse and \\bind_named. Send it with \\bind.")
   )
 
   private def prepared(statement: Piece.Statement) = ScriptException(
@@ -422,9 +375,6 @@ private[postgres] final class Journaled(
 
 private[postgres] object Journaled:
   private val readOnlyTransaction = "25006"
-
-  /** The length of the rows of one statement that the journal takes. */
-  private val mostRows = 1_000_000
 
   /** Returns true if the statement was refused because of the transaction, before it had any
     * effect.
