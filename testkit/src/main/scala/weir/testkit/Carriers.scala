@@ -1,10 +1,9 @@
 package weir.testkit
 
-import java.util.concurrent.{Delayed, ForkJoinPool, ScheduledFuture, TimeUnit}
+import java.util.concurrent.{ForkJoinPool, ScheduledFuture, TimeUnit}
 import java.util.concurrent.TimeUnit.NANOSECONDS
 import java.util.function.LongSupplier
 import scala.collection.mutable
-import weir.runtime.AlarmAfter
 
 /** The platform threads that carry the virtual threads of a test, and so know whether any of those
   * can run.
@@ -45,9 +44,7 @@ private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int
   }
 
   override def schedule(command: Runnable, delay: Long, unit: TimeUnit): ScheduledFuture[?] =
-    val alarm = CommandAlarm(clock, unit.toNanos(delay), command)
-    clock.add(alarm)
-    alarm.future
+    CommandAlarm.set(clock, unit.toNanos(delay), command)
 
   def getAsLong: Long = clock.nanoTime
 
@@ -126,19 +123,3 @@ private[testkit] final class Carriers(count: Int, clock: VirtualClock, pick: Int
     closed = true
     notifyAll()
   }
-
-/** The end of a timed wait. */
-private final class CommandAlarm(clock: VirtualClock, delayNanos: Long, command: Runnable)
-    extends AlarmAfter(clock, delayNanos):
-  def ring(): Unit = command.run()
-
-  /** Virtual threads use only `cancel`. */
-  val future: ScheduledFuture[Unit] = new ScheduledFuture[Unit]:
-    def cancel(interrupt: Boolean): Boolean = clock.remove(CommandAlarm.this)
-    def isCancelled: Boolean = false
-    def isDone: Boolean = dueNanos <= clock.nanoTime
-    def get(): Unit = throw UnsupportedOperationException("get")
-    def get(timeout: Long, unit: TimeUnit): Unit = throw UnsupportedOperationException("get")
-    def getDelay(unit: TimeUnit): Long = unit.convert(dueNanos - clock.nanoTime, NANOSECONDS)
-    def compareTo(other: Delayed): Int =
-      java.lang.Long.compare(getDelay(NANOSECONDS), other.getDelay(NANOSECONDS))

@@ -1,11 +1,11 @@
 package weir.testkit.explore
 
 import java.time.Instant
-import java.util.concurrent.{Delayed, ForkJoinPool, ScheduledFuture, TimeUnit}
-import java.util.concurrent.TimeUnit.NANOSECONDS
+import java.util.concurrent.{ForkJoinPool, ScheduledFuture, TimeUnit}
 import java.util.function.LongSupplier
 import scala.collection.mutable.ArrayBuffer
-import weir.runtime.{Alarm, AlarmAfter, Timers}
+import weir.runtime.{Alarm, Timers}
+import weir.testkit.CommandAlarm
 
 /** The clock of an explored program. It moves when nothing can run, or before any step with early
   * timers, to the time of the next alarms. They are then due together: their order is a choice.
@@ -68,25 +68,6 @@ private[explore] final class Carrier extends ForkJoinPool(1), LongSupplier:
   override def execute(continuation: Runnable): Unit = execution.nn.canGoOn(continuation)
 
   override def schedule(command: Runnable, delay: Long, unit: TimeUnit): ScheduledFuture[?] =
-    val clock = execution.nn.clock
-    val alarm = ThreadAlarm(clock, unit.toNanos(delay), command)
-    clock.add(alarm)
-    alarm.future
+    CommandAlarm.set(execution.nn.clock, unit.toNanos(delay), command)
 
   def getAsLong: Long = execution.nn.clock.nanoTime
-
-/** The end of a timed wait of a thread. */
-private final class ThreadAlarm(clock: ExploreClock, delayNanos: Long, command: Runnable)
-    extends AlarmAfter(clock, delayNanos):
-  def ring(): Unit = command.run()
-
-  /** Virtual threads use only `cancel`. */
-  val future: ScheduledFuture[Unit] = new ScheduledFuture[Unit]:
-    def cancel(interrupt: Boolean): Boolean = clock.remove(ThreadAlarm.this)
-    def isCancelled: Boolean = false
-    def isDone: Boolean = dueNanos <= clock.nanoTime
-    def get(): Unit = throw UnsupportedOperationException("get")
-    def get(timeout: Long, unit: TimeUnit): Unit = throw UnsupportedOperationException("get")
-    def getDelay(unit: TimeUnit): Long = unit.convert(dueNanos - clock.nanoTime, NANOSECONDS)
-    def compareTo(other: Delayed): Int =
-      java.lang.Long.compare(getDelay(NANOSECONDS), other.getDelay(NANOSECONDS))
