@@ -35,6 +35,7 @@ private[kafka] final class Commits(
   import Assignment.ToCommit
 
   private val clock: PollClock = options.clients
+  private val questions = Questions(clock, isStopping)
 
   /** The longest time for which done records stay uncommitted while no reader waits. */
   private val interval = options.commitInterval
@@ -178,20 +179,7 @@ private[kafka] final class Commits(
       partitions: Collection[TopicPartition],
       time: Duration
   ): Option[JMap[TopicPartition, OffsetAndMetadata]] =
-    val deadline = clock.nanoTime + time.toNanos
-    var found: JMap[TopicPartition, OffsetAndMetadata] | Null = null
-    var isOver = false
-    while !isOver do
-      val left = deadline - clock.nanoTime
-      if left <= 0 || isStopping() then isOver = true
-      else
-        try
-          found = consumer.committed(HashSet(partitions), Duration.ofNanos(left))
-          isOver = true
-        catch
-          case _: WakeupException => () // it was for the poll, or a stop
-          case error: Exception if isPassing(error) => isOver = true
-    Option(found)
+    questions.ask(time, isPassing)(consumer.committed(HashSet(partitions), _))
 
   private def toCommit(assignments: Collection[Assignment]): Vector[ToCommit] =
     assignments.asScala.iterator.filter(_.isOwned).flatMap(_.toCommit(metadataLimit)).toVector

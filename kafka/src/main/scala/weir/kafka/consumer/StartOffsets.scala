@@ -5,7 +5,6 @@ import java.time.Duration
 import java.util.{Collection, Map as JMap}
 import org.apache.kafka.clients.consumer.{Consumer, OffsetAndMetadata}
 import org.apache.kafka.common.TopicPartition
-import org.apache.kafka.common.errors.WakeupException
 import scala.collection.mutable
 import scala.jdk.CollectionConverters.*
 import weir.kafka.{Position, StartAt}
@@ -18,6 +17,8 @@ private[kafka] final class StartOffsets(
     clock: PollClock,
     isStopping: () => Boolean
 ):
+  private val questions = Questions(clock, isStopping)
+
   /** The partitions that this run has had. */
   private val had = mutable.HashSet[TopicPartition]()
 
@@ -54,20 +55,7 @@ private[kafka] final class StartOffsets(
       positions: Map[TopicPartition, Position],
       time: Duration
   ): Option[Map[TopicPartition, Long]] =
-    val deadline = clock.nanoTime + time.toNanos
-    var found: Option[Map[TopicPartition, Long]] = None
-    var isOver = false
-    while !isOver do
-      val left = deadline - clock.nanoTime
-      if left <= 0 || isStopping() then isOver = true
-      else
-        try
-          found = Some(ask(positions, Duration.ofNanos(left)))
-          isOver = true
-        catch
-          case _: WakeupException => () // it was for the poll, or a stop
-          case error: Exception if Commits.mayPass(error) => isOver = true
-    found
+    questions.ask(time, Commits.mayPass)(ask(positions, _))
 
   private def ask(
       positions: Map[TopicPartition, Position],
