@@ -1,9 +1,6 @@
 package weir.feeds.command
 
-import java.util.concurrent.Callable
-
-import picocli.CommandLine.{Command, Mixin, Parameters, Spec}
-import picocli.CommandLine.Model.CommandSpec
+import picocli.CommandLine.Command
 
 import weir.feeds.manage.EditJob
 
@@ -21,20 +18,4 @@ import weir.feeds.manage.EditJob
     ""
   )
 )
-final class FeedsRemove extends Callable[Int]:
-  @Spec
-  private[command] var spec: CommandSpec = scala.compiletime.uninitialized
-
-  @Mixin
-  private[command] var database: FeedsDatabase = new FeedsDatabase
-
-  @Parameters(
-    arity = "1..*",
-    paramLabel = "URL",
-    description = Array("Addresses of feeds, written in any form in which they may be added.")
-  )
-  private[command] var urls: Array[String] = Array.empty
-
-  def call(): Int =
-    val out = spec.commandLine.getOut
-    EditJob(database.target, EditJob.Edit.Remove, urls.toVector, out).run()
+final class FeedsRemove extends FeedsEdit(EditJob.Edit.Remove)

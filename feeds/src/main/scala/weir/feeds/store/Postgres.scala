@@ -61,12 +61,7 @@ final class Postgres(url: String) extends Database:
           Sql.execute(connection, "ALTER TABLE item DROP CONSTRAINT item_feed_id_guid_key")
           Sql.execute(connection, "ALTER TABLE item ADD COLUMN content TEXT")
           Upgrade.toVersion2(connection)
-        if version < 3 then Upgrade.toVersion3(connection)
-        if version < 4 then Upgrade.toVersion4(connection)
-        if version < 5 then Upgrade.toVersion5(connection)
-        if version < 6 then Upgrade.toVersion6(connection)
-        if version < 7 then Upgrade.toVersion7(connection)
-        if version < Schema.version then Upgrade.toVersion8(connection)
+        Upgrade.afterVersion2(connection, version)
     finally connection.close()
 
   /** **Fails** with a [[BadInput]] if the user may not do what `body` does.

@@ -104,13 +104,8 @@ final class Sqlite private (file: Path, busyLimitMillis: Long) extends Database:
           )
           Sql.execute(connection, "DROP TABLE item_1")
           Upgrade.toVersion2(connection)
-        if version < 3 then Upgrade.toVersion3(connection)
-        if version < 4 then Upgrade.toVersion4(connection)
-        if version < 5 then Upgrade.toVersion5(connection)
-        if version < 6 then Upgrade.toVersion6(connection)
-        if version < 7 then Upgrade.toVersion7(connection)
+        Upgrade.afterVersion2(connection, version)
         if version < Schema.version then
-          Upgrade.toVersion8(connection)
           Sql.execute(connection, s"PRAGMA user_version = ${Schema.version}")
     finally connection.close()
 

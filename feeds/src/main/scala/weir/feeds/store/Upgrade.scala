@@ -22,14 +22,24 @@ private[store] object Upgrade:
     resolveLinks(connection)
     forgetValidators(connection)
 
-  def toVersion3(connection: Connection): Unit = Schema.sharing.foreach(Sql.execute(connection, _))
+  /** Brings tables of `version`, which is 2 at least by now, up to date. */
+  def afterVersion2(connection: Connection, version: Int): Unit =
+    if version < 3 then toVersion3(connection)
+    if version < 4 then toVersion4(connection)
+    if version < 5 then toVersion5(connection)
+    if version < 6 then toVersion6(connection)
+    if version < 7 then toVersion7(connection)
+    if version < Schema.version then toVersion8(connection)
 
-  def toVersion4(connection: Connection): Unit =
+  private def toVersion3(connection: Connection): Unit =
+    Schema.sharing.foreach(Sql.execute(connection, _))
+
+  private def toVersion4(connection: Connection): Unit =
     Schema.sayingMore.foreach(Sql.execute(connection, _))
     forgetValidators(connection)
 
   /** A feed that was gone was never asked again. The demo's feeds were among those of the user. */
-  def toVersion5(connection: Connection): Unit =
+  private def toVersion5(connection: Connection): Unit =
     // A feed that is removed is deleted from these.
     (Schema.logins :: Schema.leaving).foreach(Sql.execute(connection, _))
     Sql.update(connection, "UPDATE feed SET hold_off_ms = ? WHERE disabled = ?")(
@@ -42,13 +52,13 @@ private[store] object Upgrade:
       if own.nonEmpty then Some(FeedOrigin.User) else demo.headOption.map(_ => FeedOrigin.Demo)
     origin.foreach(FeedOrigin.claim(connection, _, ""): Unit)
 
-  def toVersion6(connection: Connection): Unit =
+  private def toVersion6(connection: Connection): Unit =
     Schema.leaving.foreach(Sql.execute(connection, _))
 
-  def toVersion7(connection: Connection): Unit =
+  private def toVersion7(connection: Connection): Unit =
     Sql.execute(connection, Schema.hostHolds)
 
-  def toVersion8(connection: Connection): Unit =
+  private def toVersion8(connection: Connection): Unit =
     Sql.execute(connection, Schema.addGiven)
     Sql.execute(connection, Schema.logins)
     GivenAddresses.guess(connection)
