@@ -32,21 +32,7 @@ trait ChangedItemFacts:
 
     /** Returns the number of `items` that are new in a check at `atMillis`. */
     def record(atMillis: Long, items: Item*): Int =
-      store.record(
-        Check(
-          feed,
-          atMillis,
-          tookMillis = 5,
-          outcome = "fetched",
-          detail = None,
-          failures = 0,
-          holdOffMillis = 0,
-          isGone = false,
-          movedTo = None,
-          livesAt = None,
-          found = Some(Check.Found(FeedAbout(None), None, None, 0, items.toVector))
-        )
-      )
+      store.record(Checks.fetched(feed, atMillis, items))
 
     def listed: Vector[ListedItem] = store.reading(ItemQuery().page(_, None, 100))
 
@@ -181,21 +167,8 @@ trait ChangedItemFacts:
       other.close()
       assertEquals(feeds.values.flatMap(_.etag).toVector, Vector.empty)
       def check(path: String, items: Item*) =
-        store.record(
-          Check(
-            feed = feeds(path),
-            atMillis = 9_000_000_000_000L,
-            tookMillis = 5,
-            outcome = "fetched",
-            detail = None,
-            failures = 0,
-            holdOffMillis = 0,
-            isGone = false,
-            movedTo = None,
-            livesAt = None,
-            found = Some(Check.Found(FeedAbout(Some("朱镕基")), None, None, 0, items.toVector))
-          )
-        )
+        val about = FeedAbout(Some("朱镕基"))
+        store.record(Checks.fetched(feeds(path), 9_000_000_000_000L, items, about))
       val link = Some("http://a.example/1")
       val fresh = check(
         "/gbk",

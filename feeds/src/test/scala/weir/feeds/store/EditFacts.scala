@@ -30,27 +30,8 @@ trait EditFacts:
       try Iterator.continually(cursor.nextPage()).takeWhile(_.nonEmpty).flatten.toVector
       finally cursor.close()
 
-  private def check(feed: DueFeed, items: String*) = Check(
-    feed,
-    atMillis = start,
-    tookMillis = 5,
-    outcome = "fetched",
-    detail = None,
-    failures = 0,
-    holdOffMillis = 0,
-    isGone = false,
-    movedTo = None,
-    livesAt = None,
-    found = Some(
-      Check.Found(
-        FeedAbout(None),
-        None,
-        None,
-        0,
-        items.map(guid => Item(guid, None, Some(guid), None, None)).toVector
-      )
-    )
-  )
+  private def check(feed: DueFeed, items: String*) =
+    Checks.fetched(feed, start, items.map(guid => Item(guid, None, Some(guid), None, None)))
 
   private def gone(feed: DueFeed, failures: Int = 1) = check(feed).copy(
     outcome = "410 gone",

@@ -22,19 +22,8 @@ trait OutboxFacts:
     def record(feed: Int, atMillis: Long, items: Item*): Int =
       store.record(check(feed, atMillis, items*))
 
-    def check(feed: Int, atMillis: Long, items: Item*): Check = Check(
-      DueFeed(ids(feed - 1), url(s"$feed"), None, None, 0, 0, 1),
-      atMillis,
-      tookMillis = 5,
-      outcome = "fetched",
-      detail = None,
-      failures = 0,
-      holdOffMillis = 0,
-      isGone = false,
-      movedTo = None,
-      livesAt = None,
-      found = Some(Check.Found(FeedAbout(None), None, None, 0, items.toVector))
-    )
+    def check(feed: Int, atMillis: Long, items: Item*): Check =
+      Checks.fetched(DueFeed(ids(feed - 1), url(s"$feed"), None, None, 0, 0, 1), atMillis, items)
 
     def outbox(worker: Long): Outbox = Outbox(store, database, worker)
 

@@ -34,27 +34,8 @@ trait StoreFacts:
       finally cursor.close()
 
   private def check(feed: DueFeed, items: String*) =
-    Check(
-      feed = feed,
-      atMillis = now,
-      tookMillis = 5,
-      outcome = "fetched",
-      detail = None,
-      failures = 0,
-      holdOffMillis = 0,
-      isGone = false,
-      movedTo = None,
-      livesAt = None,
-      found = Some(
-        Check.Found(
-          FeedAbout(Some("T")),
-          Some("etag"),
-          None,
-          ttlMillis = 0,
-          items.map(guid => Item(guid, None, Some(guid), Some(1L), None)).toVector
-        )
-      )
-    )
+    val all = items.map(guid => Item(guid, None, Some(guid), Some(1L), None))
+    Checks.fetched(feed, now, all, FeedAbout(Some("T")), Some("etag"))
 
   test("a database is made once and opened again"):
     withDatabase: database =>
