@@ -1,42 +1,15 @@
 package weir.feeds.reader
 
 import java.net.URI
-import java.nio.file.{Files, Path}
-import java.util.Comparator
-import scala.concurrent.duration.*
+import java.nio.file.Files
 
-import munit.FunSuite
-
-import weir.program.{Browser, Eventually}
+import weir.program.{Browser, BrowserTests, Eventually}
 
 /** The pages in a real browser: how they look, what they load, and that no feed does a thing there.
-  *
-  * Screenshots are left in `feeds/target/screenshots`, to be looked at.
   */
-class ReaderBrowserSuite extends FunSuite with Eventually:
-  override def munitTimeout: Duration = 3.minutes
-
-  private val binary = Browser.find()
-  private val folder = Files.createTempDirectory("weir-reader")
-  private lazy val browser = Browser.shared
-
-  override def beforeAll(): Unit =
-    if binary.isEmpty then
-      println("ReaderBrowserSuite is skipped: there is no chromium or google-chrome on the PATH")
-
-  override def afterEach(context: AfterEach): Unit =
-    if binary.nonEmpty then browser.closeTabs()
-
-  override def afterAll(): Unit =
-    Files.walk(folder).sorted(Comparator.reverseOrder).forEach(Files.deleteIfExists(_): Unit)
-
+class ReaderBrowserSuite extends BrowserTests with Eventually:
   private def fixture(name: String): ReaderFixture =
-    ReaderFixture.in(Files.createDirectory(folder.resolve(name)))
-
-  private def keep(name: String, tab: Browser.Tab): Unit =
-    val target = Path.of(sys.props.getOrElse("weir.screenshots", "target/screenshots"))
-    Files.createDirectories(target)
-    val _ = Files.write(target.resolve(s"$name.png"), tab.screenshot())
+    ReaderFixture.in(Files.createDirectory(files.resolve(name)))
 
   private val isLive = "document.getElementById('live').className === 'on'"
 
@@ -101,7 +74,7 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
     )
   do
     test(s"every page: no overflow, no problem in the console, no foreign request: $screen"):
-      assume(binary.nonEmpty, "there is no Chromium")
+      needsBrowser()
       val data = fixture(screen)
       sample(data)
       ReaderFixture.serving(data.database): address =>
@@ -128,7 +101,7 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
         for (name, path) <- pages do show(name, path): Unit
 
   test("no attack does anything: nothing runs, nothing is loaded, nothing is covered"):
-    assume(binary.nonEmpty, "there is no Chromium")
+    needsBrowser()
     val data = fixture("attacks")
     val items = Attacks.all.zipWithIndex.map: (attack, index) =>
       ReaderFixture.item(s"$index", Some(s"https://a.example/$index"), s"$attack", attack)
@@ -152,7 +125,7 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
         assert(state("stamp").num > 0, name)
 
   test("the policy of the pages alone stops what the cleaning would have let through"):
-    assume(binary.nonEmpty, "there is no Chromium")
+    needsBrowser()
     val data = fixture("policy")
     sample(data)
     ReaderFixture.serving(data.database): address =>
@@ -173,7 +146,7 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
       )
 
   test("an open page shows new items and checks as they come, and keeps the reader's place"):
-    assume(binary.nonEmpty, "there is no Chromium")
+    needsBrowser()
     val data = fixture("live")
     data.fetched("https://a.example/", "A", (1 to 40).map(n => s"old $n" -> "x")*)
     ReaderFixture.serving(data.database): address =>
@@ -213,7 +186,7 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
       assertEquals(front.problems ++ failing.problems, Vector.empty)
 
   test("a page says when the reader has gone, and goes on when it is back"):
-    assume(binary.nonEmpty, "there is no Chromium")
+    needsBrowser()
     val data = fixture("gone")
     sample(data)
     ReaderFixture.read(data.database): reader =>
@@ -227,7 +200,7 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
       finally second.close()
 
   test("without JavaScript the pages say all but what is new"):
-    assume(binary.nonEmpty, "there is no Chromium")
+    needsBrowser()
     val data = fixture("noscript")
     sample(data)
     ReaderFixture.serving(data.database): address =>
@@ -239,7 +212,7 @@ class ReaderBrowserSuite extends FunSuite with Eventually:
       assertEquals(texts(tab, ".items .title").head, "Tasks that block & wait")
 
   test("all links and nothing else can be reached by the keyboard, each seen when it is"):
-    assume(binary.nonEmpty, "there is no Chromium")
+    needsBrowser()
     val data = fixture("keyboard")
     sample(data)
     ReaderFixture.serving(data.database): address =>

@@ -1,18 +1,11 @@
 package weir.lab.scale
 
-import java.nio.file.{Files, Path}
-import scala.concurrent.duration.*
+import java.nio.file.Files
 
-import munit.FunSuite
-
-import weir.program.{Browser, TempFolder}
+import weir.program.BrowserTests
 
 /** The page, in a real browser where there is one. */
-class ScalePageSuite extends FunSuite with TempFolder:
-  override def munitTimeout: Duration = 2.minutes
-
-  override def afterEach(context: AfterEach): Unit =
-    if Browser.find().nonEmpty then Browser.shared.closeTabs()
+class ScalePageSuite extends BrowserTests:
 
   test("every figure and every note is in the page, as text"):
     val html = ScalePage.html(SampleScale.whole)
@@ -31,13 +24,12 @@ class ScalePageSuite extends FunSuite with TempFolder:
     assert(!svg.contains("mutex"))
 
   for (screen, width, isDark) <- List(("desktop", 1280, false), ("small", 360, true)) do
-    folder.test(s"charts with data, no error, no request, no overflow: $screen"): folder =>
-      assume(Browser.find().nonEmpty, "there is no Chromium")
-      val file = Files.writeString(folder.resolve("scale.html"), ScalePage.html(SampleScale.whole))
-      val tab = Browser.shared.open(file, width, 900, isDark)
-      val target = Path.of(sys.props.getOrElse("weir.screenshots", "target/screenshots"))
-      Files.createDirectories(target)
-      Files.write(target.resolve(s"scale-$screen.png"), tab.screenshot()): Unit
+    test(s"charts with data, no error, no request, no overflow: $screen"):
+      needsBrowser()
+      val page = files.resolve(s"scale-$screen.html")
+      val file = Files.writeString(page, ScalePage.html(SampleScale.whole))
+      val tab = browser.open(file, width, 900, isDark)
+      keep(s"scale-$screen", tab)
       assertEquals(tab.problems, Vector.empty)
       assertEquals(tab.requests.distinct.filterNot(_ == "data:,"), Vector(file.toUri.toString))
       assertEquals(tab.evaluate("document.documentElement.scrollWidth").num.toInt, width)
@@ -51,16 +43,3 @@ class ScalePageSuite extends FunSuite with TempFolder:
       |  sum + echarts.getInstanceByDom(place).getOption().series
       |    .filter(series => series.name !== 'ideal')
       |    .reduce((sum, series) => sum + series.data.length, 0), 0)""".stripMargin
-
-  /** The texts of charts that reach beyond their chart. */
-  private val cutTexts =
-    """[...document.querySelectorAll('.chart svg')].flatMap(svg => {
-      |  const edge = svg.getBoundingClientRect();
-      |  return [...svg.querySelectorAll('text')]
-      |    .filter(text => {
-      |      const box = text.getBoundingClientRect();
-      |      return box.right > edge.right + 1 || box.left < edge.left - 1 ||
-      |        box.top < edge.top - 1 || box.bottom > edge.bottom + 1;
-      |    })
-      |    .map(text => text.textContent);
-      |})""".stripMargin
