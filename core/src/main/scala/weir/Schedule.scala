@@ -88,7 +88,7 @@ abstract class Schedule[-A] private[weir] ():
     modifyDelay[A]((_, delay) => f(delay))
 
   /** As this one, but changes each wait to the result of `f` for the value or error that the task
-    * has ended with and the wait. It is for a server that says when to try again.
+    * has ended with and the wait. It is for servers that set the time of the next attempt.
     */
   final def modifyDelay[B <: A](f: (B, FiniteDuration) => FiniteDuration): Schedule[B] =
     Schedule.of(start => MapRun[B](begin(start), f))

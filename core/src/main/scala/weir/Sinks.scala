@@ -19,7 +19,7 @@ extension (bytes: Stream[Array[Byte]])
     * They end with a whole block, or, after a cancel or an error of the write, within a block. If
     * readers must not see an incomplete file, write another file and move it.
     *
-    * **Cancelled** also while it writes, and while it opens a named pipe that nobody reads.
+    * **Cancelled** also while it writes, and while it opens a named pipe that no process reads.
     * {{{
     * val copied: Task[Long] = Stream.fromPath(path).writeTo(java.nio.file.Path.of("b.txt"))
     * }}}

@@ -304,8 +304,8 @@ private[weir] transparent trait StreamChanges[+A]:
   /** Emits groups of consecutive elements whose weights add up to at most `limit`. An element that
     * is heavier than `limit` forms a separate group. No group is empty.
     *
-    * **Fails** with what `weight` throws, and with an `IllegalArgumentException` if it returns less
-    * than 0. The elements of the group that was not complete by then are lost.
+    * **Fails** with the error that `weight` throws, and with an `IllegalArgumentException` if it
+    * returns less than 0. The elements of the group that was not complete by then are lost.
     * {{{
     * val batches = Stream.linesOf(path).chunkWeighted(10000)(line => line.length.toLong)
     * }}}

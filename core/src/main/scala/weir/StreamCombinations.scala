@@ -123,8 +123,8 @@ private[weir] transparent trait StreamCombinations[+A]:
   /** Emits the elements of this stream. After an error, continues with the stream that `f` returns
     * for the error. `f` is called for every error; to handle only some, use `recoverWith`.
     *
-    * **Fails** with what `f` throws, or with the error of the stream that it returns. The error
-    * that `f` was called with is suppressed under that one.
+    * **Fails** with the error that `f` throws, or with the error of the stream that it returns. The
+    * error that `f` was called with is suppressed under that one.
     * {{{
     * val lines: Stream[String] =
     *   Stream.linesOf(path).handleErrorWith(e => Stream.emit(s"# not read: ${e.getMessage}"))

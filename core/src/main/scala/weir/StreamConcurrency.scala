@@ -69,7 +69,8 @@ private[weir] transparent trait StreamConcurrency[+A]:
   /** Combines all elements that arrive while the consumer is busy into one with `f`, and emits it.
     * Upstream runs on a separate fiber and does not wait for the consumer.
     *
-    * **Fails** with what `f` throws, after the elements that were combined before. **Order**: kept.
+    * **Fails** with the error that `f` throws, after the elements that were combined before.
+    * **Order**: kept.
     * {{{
     * val sums: Stream[Int] = Stream.repeatEval(visitsOf(id)).conflate(_ + _)
     * }}}
@@ -82,8 +83,8 @@ private[weir] transparent trait StreamConcurrency[+A]:
     * to at most `limit`. An element with a higher cost is emitted alone. Upstream runs on a
     * separate fiber. When the limit is reached, it waits for the consumer.
     *
-    * **Fails** with what the functions throw, after the elements that were combined before.
-    * **Order**: kept.
+    * **Fails** with the error that the functions throw, after the elements that were combined
+    * before. **Order**: kept.
     * {{{
     * val batches = Stream.repeatEval(fromNetwork).batch(100, _ => 1)(Vector(_))(_ :+ _)
     * }}}

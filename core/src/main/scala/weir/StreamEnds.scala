@@ -19,8 +19,8 @@ private[weir] transparent trait StreamEnds[+A]:
     */
   final def drain: Task[Unit] = RunStream(this, Step.Drain())
 
-  /** Cannot be called. It is there for users of fs2: the error says that the methods of `s.compile`
-    * are methods of the stream here.
+  /** Cannot be called. It is for users of fs2: the compiler's message says that the methods of
+    * `s.compile` are methods of the stream here.
     * {{{
     * val users: Task[List[User]] = Stream.emits(ids).evalMap(load).toList // without .compile
     * }}}

@@ -18,8 +18,8 @@ private[weir] transparent trait StreamInputs:
     *
     * **Waits** when the source does: it may block. **Cancelled** while the source waits, and
     * between elements. `open` and `Source.close` are masked, so leave slow opening to the first
-    * `Source.next`. **Fails** with what `open`, `next` or `close` throws. After an error of `open`,
-    * nothing is closed.
+    * `Source.next`. **Fails** with the error that `open`, `next` or `close` throws. After an error
+    * of `open`, nothing is closed.
     * {{{
     * final class Countdown(var left: Int) extends Source[Int]:
     *   def next()(using Task.Direct): Int | Source.End =
@@ -195,7 +195,7 @@ private[weir] transparent trait StreamInputs:
   /** Emits the elements that callbacks pass, from any thread, to the `Emit` that `register` is
     * called with. `register` returns a resource that starts and stops the callbacks. It is acquired
     * when the first element is asked for, and released when the stream is over. At most `bound`
-    * elements are buffered. `overflow` decides what happens to one more.
+    * elements are buffered. `overflow` is the rule for further elements.
     *
     * **Waits** for the next element. **Fails** with the error that `Emit.fail` was called with, and
     * under `Overflow.Fail` with a `BufferOverflow`; both come after the elements before them.
@@ -231,7 +231,7 @@ private[weir] transparent trait StreamInputs:
     *
     * **Cancelled** when the consumer asks for no more elements: `body` is cancelled at an await, at
     * an emit, or where it blocks, and its finalizers see a cancel. The stream waits for them.
-    * **Fails** with what `body` throws, after the elements before it.
+    * **Fails** with the error that `body` throws, after the elements before it.
     * {{{
     * def pages(first: String): Stream[String] = Stream.direct { emit =>
     *   var url = first

@@ -36,9 +36,9 @@ private[weir] transparent trait StreamTimes[+A]:
     * `size`. While the consumer is busy, elements are collected until the group is full, and one
     * more is pulled from upstream.
     *
-    * **Waits** for the first element of a group, then no longer than `time`. **Fails** with what
-    * `weight` throws, and with an `IllegalArgumentException` if it returns less than 0, after the
-    * elements before. **Order**: as with `groupWithin`.
+    * **Waits** for the first element of a group, then no longer than `time`. **Fails** with the
+    * error that `weight` throws, and with an `IllegalArgumentException` if it returns less than 0,
+    * after the elements before. **Order**: as with `groupWithin`.
     * {{{
     * val sent = Stream
     *   .linesOf(path)

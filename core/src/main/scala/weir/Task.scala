@@ -21,8 +21,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
 
   // ---- one after the other ----
 
-  /** Runs this task and returns the result of `f` for its value. **Fails** with what this task or
-    * `f` throws.
+  /** Runs this task and returns the result of `f` for its value. **Fails** with the error that this
+    * task or `f` throws.
     * {{{
     * val length: Task[Int] = Task(Files.readString(path)).map(_.length)
     * }}}
@@ -30,7 +30,7 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def map[B](f: A => B): Task[B] = fiber.Mapped(this, f)
 
   /** Runs this task, then the task that `f` returns for its value. Returns the value of the second
-    * task. **Fails** with what either task or `f` throws.
+    * task. **Fails** with the error that either task or `f` throws.
     * {{{
     * val orders: Task[List[Order]] = load(id).flatMap(user => ordersOf(user.name.length))
     * }}}
@@ -99,8 +99,8 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   /** Runs this task. If it fails, runs the task that `f` returns for the error, and returns the
     * value of that task. `f` is called for every error; to handle only some, use `recoverWith`.
     *
-    * **Fails** with what `f` throws, or with the error of the task that it returns. The error that
-    * `f` was called with is suppressed under that one.
+    * **Fails** with the error that `f` throws, or with the error of the task that it returns. The
+    * error that `f` was called with is suppressed under that one.
     * {{{
     * val config = fromFile.handleErrorWith(error => Task(log(s"$error")) >> fromNetwork)
     * }}}
@@ -141,7 +141,7 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   final def option: Task[Option[A]] = redeem(_ => None, Some(_))
 
   /** Returns the result of `onSuccess` for this task's value, or of `onFailure` for its error.
-    * **Fails** with what either of them throws.
+    * **Fails** with the error that either of them throws.
     * {{{
     * val shown: Task[String] = load(id).redeem(error => s"none: ${error.getMessage}", _.name)
     * }}}
@@ -280,7 +280,7 @@ abstract class Task[+A] private[weir] (tag: Int) extends Node(tag):
   /** Runs this task. If it is cancelled while it runs, runs `finalizer` once, masked. */
   final def onCancel(finalizer: Task[Unit]): Task[A] = OnCancel(this, finalizer)
 
-  /** Runs this task. However it ends, runs `finalizer` once, masked, before what follows this task.
+  /** Runs this task. However it ends, runs `finalizer` once, masked, before the next task.
     *
     * **Fails** with the error of this task, under which that of the finalizer is suppressed.
     * {{{
@@ -521,7 +521,7 @@ object Task extends TaskCollections:
   def fail(error: Throwable): Task[Nothing] = Fail(error)
 
   /** Evaluates `thunk` each time the task runs, and returns its value. `thunk` may block. **Fails**
-    * with what it throws. **Cancelled** while it blocks: its thread is interrupted.
+    * with the error that it throws. **Cancelled** while it blocks: its thread is interrupted.
     */
   inline def delay[A](inline thunk: A): Task[A] =
     inline if Movable(thunk) then
@@ -568,7 +568,7 @@ object Task extends TaskCollections:
     * Each running call has a separate thread.
     *
     * **Cancelled**: interrupts that thread, and waits until `thunk` has returned. **Fails** with
-    * what `thunk` throws.
+    * the error that `thunk` throws.
     */
   def onPlatformThread[A](thunk: => A): Task[A] = OnPlatformThread(() => thunk)
 
@@ -726,7 +726,7 @@ object Task extends TaskCollections:
     *
     * **Cancelled** at an `await`, and where the code blocks. Every `finally` runs, and the tasks
     * that it awaits run masked. Whatever the code does then, the fiber ends as cancelled. **Fails**
-    * with what `body` throws.
+    * with the error that `body` throws.
     * {{{
     * val total: Task[Int] = Task.direct {
     *   var cents = 0

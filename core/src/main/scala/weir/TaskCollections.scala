@@ -187,7 +187,7 @@ private[weir] transparent trait TaskCollections:
     * has been cancelled and its finalizers have run. **Fails** if the task that ends first fails.
     *
     * A single operation that takes or hands over something, such as a queue's `take`, wins over a
-    * `Task.sleep` that ends at the same time, so that what was taken is not lost. For a task of
+    * `Task.sleep` that ends at the same time, so that the taken value is not lost. For a task of
     * several steps, use `timeout`.
     */
   def race[A, B](left: Task[A], right: Task[B]): Task[Either[A, B]] =

@@ -79,8 +79,8 @@ private[weir] final class ErrorHandler[A](f: Throwable => A) extends (Throwable 
 
 private[weir] object ErrorHandler:
 
-  /** Returns the result of `f` for `error`. **Fails** with what `f` throws, under which `error` is
-    * suppressed unless it is a cause of that.
+  /** Returns the result of `f` for `error`. **Fails** with the error that `f` throws, under which
+    * `error` is suppressed unless it is a cause of that.
     */
   def call[A](f: Throwable => A, error: Throwable): A =
     try f(error)

@@ -93,7 +93,7 @@ final class Task[A] private (underlying: ScalaTask[A]):
 
   // ---- cancellation and finalizers ----
 
-  /** Runs this task. However it ends, runs `finalizer` once, before what follows this task. */
+  /** Runs this task. However it ends, runs `finalizer` once, before the next task. */
   def guarantee(finalizer: Task[?]): Task[A] = Task(underlying.guarantee(finalizer.asScala.void))
 
   /** As `guarantee`, with the finalizer that `f` returns for the outcome of this task. */
@@ -175,7 +175,8 @@ object Task:
   def from[A](task: ScalaTask[A]): Task[A] = Task(task)
 
   /** Calls `callable` each time the task runs, and returns its result. `callable` may block.
-    * **Cancelled** while it blocks: its thread is interrupted. **Fails** with what it throws.
+    * **Cancelled** while it blocks: its thread is interrupted. **Fails** with the error that it
+    * throws.
     */
   def of[A](callable: Callable[? <: A]): Task[A] = Task(ScalaTask.delay[A](callable.call()))
 

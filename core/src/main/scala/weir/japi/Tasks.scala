@@ -18,7 +18,7 @@ import weir.{Outcome, Task}
 object Tasks:
 
   /** Calls `callable` each time the task runs, and returns its result. `callable` may block.
-    * **Fails** with what it throws.
+    * **Fails** with the error that it throws.
     */
   def of[A](callable: Callable[? <: A]): Task[A] = Task.delay(callable.call())
 

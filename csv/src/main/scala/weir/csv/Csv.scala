@@ -72,9 +72,9 @@ object Csv:
 
     override def toString: String = s"NamedRow($line, ${fields.mkString(", ")})"
 
-  /** Parses bytes, which may be cut anywhere, into records. Empty lines are left out.
+  /** Parses bytes, whose blocks may end anywhere, into records. Empty lines are left out.
     *
-    * The parser blocks a fiber of its own. **Fails**, after the records before it, with an
+    * The parser blocks a separate fiber. **Fails**, after the records before it, with an
     * `IOException` that names the line: if a quote is not closed, a field is too long, or the bytes
     * are not valid in this charset. **Cancelled** while it waits for bytes.
     */
@@ -140,8 +140,8 @@ object Csv:
       .distinct
       .mkString("Csv: ", ": ", "")
 
-  /** Formats records as text, each with the end of its line, `\r\n`. Fields are quoted if they must
-    * be.
+  /** Formats records as text, each with the end of its line, `\r\n`. Fields are quoted if
+    * necessary.
     */
   def write(format: Format = Format()): Stream[Iterable[String]] => Stream[String] = records =>
     Stream.suspend {

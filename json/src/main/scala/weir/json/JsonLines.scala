@@ -19,11 +19,11 @@ import weir.io.Text
   */
 object JsonLines:
 
-  /** Parses a value from each line of UTF-8 bytes, which may be cut anywhere. Blank lines are left
-    * out.
+  /** Parses a value from each line of UTF-8 bytes, whose blocks may end anywhere. Blank lines are
+    * left out.
     *
-    * **Fails**, after the values before it, with an `IOException` that names the line: if it is no
-    * value of this type, or longer than `limitChars` characters.
+    * **Fails**, after the values before it, with an `IOException` that names the line: if it is not
+    * a value of this type, or longer than `limitChars` characters.
     */
   def decode[A](limitChars: Int = 16 * 1024 * 1024)(using
       codec: JsonValueCodec[A]

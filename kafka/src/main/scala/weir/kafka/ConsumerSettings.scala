@@ -151,7 +151,7 @@ object ConsumerSettings:
   )
   private val own: Iterable[String] = instead.keys
 
-  /** The number of records that a poll brings at most, unless the properties say. Kafka's own 500
+  /** The largest number of records of a poll, unless the properties set another. Kafka's own 500
     * are for programs that process them before they poll again.
     */
   private val pollRecords = 2000

@@ -53,7 +53,7 @@ final class GroupMember[K, V] private[kafka] (
     * flight are done and committed. So nothing is repeated, and others get the partitions at once.
     * Records that wait for their key or their next attempt are left to the next owner. As at a
     * revoke, the commit waits for the records in flight at most for
-    * `ConsumerSettings.revokeDeadline`; a task that takes longer goes on, and its record is
+    * `ConsumerSettings.revokeDeadline`; a task that takes longer continues, and its record is
     * repeated.
     *
     * Does not wait. When the stream has ended, all of these records are committed.
@@ -85,9 +85,9 @@ final class GroupMember[K, V] private[kafka] (
   /** Returns the partitions that this member has. */
   def assigned: Task[Set[TopicPartition]] = loop.ask(Set.empty)(_.assigned)
 
-  /** Returns the progress in each of the partitions that this member has. It counts what is done,
-    * and not what is committed or fetched, as Kafka's own metrics do. **Waits** for the brokers, at
-    * most about a second.
+  /** Returns the progress in each of the partitions that this member has. It counts records that
+    * are done. (Kafka's own metrics count those that are committed or fetched.) **Waits** for the
+    * brokers, at most about a second.
     */
   def progress: Task[Map[TopicPartition, PartitionProgress]] =
     loop.ask(Map.empty)(_.progress)

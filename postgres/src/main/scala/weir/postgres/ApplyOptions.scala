@@ -6,8 +6,8 @@ import weir.std.StreamMonitor
 /** The options for applying scripts.
   *
   * @param onError
-  *   says if the statements after an error still run. psql goes on unless it is told otherwise;
-  *   this library stops.
+  *   decides if the statements after an error still run. By default psql continues, and this
+  *   library stops.
   * @param singleTransaction
   *   makes all scripts one transaction. A script that ends a transaction is refused, at that
   *   statement.
@@ -21,10 +21,10 @@ import weir.std.StreamMonitor
   * @param jobs
   *   sends the data of a COPY over several connections, if the statement allows it
   * @param pipeline
-  *   sends statements before the results of those before them are there: in a transaction, where
-  *   the server refuses all that follows an error, and with `OnError.Continue` everywhere. Of use
-  *   where the server is far away. Without effect on `resume` and `jobs`, and on a connection of
-  *   the user's own.
+  *   sends statements before the results of the earlier ones have arrived: in a transaction, where
+  *   the server refuses all statements after an error, and with `OnError.Continue` everywhere. It
+  *   is for servers that are far away. It has no effect together with `resume` or `jobs`, nor on a
+  *   connection of the user.
   * @param stallAfter
   *   the time after which `ApplyListener.stalled` is called for a statement that the server has not
   *   finished
@@ -67,7 +67,7 @@ final case class ApplyOptions(
     val stops = if onError == OnError.Stop then "on" else "off"
     psql.copy(variables = Map("ON_ERROR_STOP" -> stops) ++ psql.variables)
 
-/** Says if the statements after an error still run. */
+/** Decides if the statements after an error still run. */
 enum OnError:
   /** The next statements do not run. */
   case Stop

@@ -9,7 +9,7 @@ import scala.concurrent.duration.FiniteDuration
   * @param rows
   *   the number of rows that they have selected, inserted, updated, deleted or copied
   * @param errors
-  *   the number of errors after which `OnError.Continue` went on
+  *   the number of errors after which the run continued, because of `OnError.Continue`
   * @param sizeBytes
   *   the size of the scripts
   * @param parallelCopies

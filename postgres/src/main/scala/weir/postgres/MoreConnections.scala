@@ -3,7 +3,7 @@ package weir.postgres
 import weir.Resource
 import weir.postgres.jobs.ParallelCopy
 
-/** Allows the data of a COPY to go over several connections, each in a transaction of its own.
+/** Allows the data of a COPY to go over several connections, each in its own transaction.
   *
   * @param count
   *   the number of connections, including the script's own

@@ -3,7 +3,7 @@ package weir.postgres
 import weir.Stream
 import weir.postgres.input.ScriptSource
 
-/** Says how far a script is read and split ahead of the statements that are sent.
+/** The limit up to which a script is read and split ahead of the statements that are sent.
   *
   * A script is never whole in memory. Memory holds the pieces that wait, two groups of them, of
   * which one is being sent and one is ready, and the block that is being split. A group is one

@@ -14,7 +14,7 @@ import weir.postgres.psql.{CommandProblem, Commands}
   * @param allowsShell
   *   runs the programs that `\!` names, and that commands such as `\o` write to
   * @param results
-  *   says what becomes of the rows of statements; `\o` and `\g` with a file write them in any case
+  *   the treatment of the rows of statements; `\o` and `\g` with a file write them in any case
   */
 final case class PsqlOptions(
     variables: Map[String, String] = Map.empty,
@@ -28,7 +28,7 @@ final case class PsqlOptions(
     case problem: CommandProblem =>
       throw IllegalArgumentException(s"PsqlOptions: ${problem.problem}. ${problem.hint}")
 
-/** Says what becomes of the rows of statements. */
+/** The treatment of the rows of statements. */
 enum Results:
   /** They are dropped as they arrive, however many. */
   case Dropped

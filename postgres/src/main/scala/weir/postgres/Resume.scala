@@ -3,15 +3,15 @@ package weir.postgres
 import java.nio.file.Path
 import scala.concurrent.duration.*
 
-/** Makes scripts go on where an earlier run was interrupted. A journal in the database records what
-  * has been applied.
+/** Continues scripts at the point at which an earlier run was interrupted. A journal in the
+  * database records the applied statements.
   *
   * @param name
   *   returns the name that the journal uses for a script. By default that is the path of its file
   *   as it was given. It must be the same each time. With `Resume.path`, a file is also recognized
   *   by its absolute path.
   * @param at
-  *   goes on at the first statement that begins there or later, whatever the journal says
+  *   continues at the first statement that begins there or later, regardless of the journal
   * @param patience
   *   the time to wait for another run of the script to end: a server takes a while to notice that
   *   its client was killed

@@ -177,7 +177,7 @@ final class Session private (
   private[postgres] def exchanges: Boolean = connection.watchedSocket ne null
 
   /** Executes the statements that `source` returns, one after the other, until it returns none. It
-    * is asked on the thread that reads the results. **Fails** with what `source` throws.
+    * is asked on the thread that reads the results. **Fails** with the error that `source` throws.
     */
   private[postgres] def exchange(source: Exchange.Source): Task[Unit] = calling { call =>
     forgetLastError()

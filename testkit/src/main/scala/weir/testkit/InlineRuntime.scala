@@ -55,7 +55,7 @@ final class InlineRuntime private (seed: Long, silent: Boolean):
   def awaitQuiet(): Unit = onThisThread(scheduler.drain())
 
   /** Moves the clock to the next alarm, and runs everything that can run once that has rung.
-    * Returns how far the clock has moved, or `None` if no alarm is set.
+    * Returns the time by which the clock has moved, or `None` if no alarm is set.
     */
   def tick(): Option[FiniteDuration] =
     awaitQuiet()
@@ -78,7 +78,7 @@ final class InlineRuntime private (seed: Long, silent: Boolean):
   /** Returns the time until the next alarm, or `None` if none is set. */
   def nextAlarm: Option[FiniteDuration] = clock.untilNext
 
-  /** Returns how far the clock has moved. */
+  /** Returns the time by which the clock has moved since its start. */
   def now: FiniteDuration = clock.elapsedNanos.nanos
 
   /** Runs `body`, whose code finds this runtime. The fiber that this thread runs otherwise is

@@ -97,7 +97,7 @@ final class TestRuntime private (
     carriers.holding(clock.moveTo(end))
 
   /** Moves the clock to the next alarm, and waits until that has rung and the runtime is quiet
-    * again. Returns how far the clock has moved, or `None` if no alarm is set.
+    * again. Returns the time by which the clock has moved, or `None` if no alarm is set.
     */
   def tick(): Option[FiniteDuration] =
     awaitQuiet()
@@ -115,7 +115,7 @@ final class TestRuntime private (
     awaitQuiet()
     clock.untilNext
 
-  /** Returns how far the clock has moved. */
+  /** Returns the time by which the clock has moved since its start. */
   def now: FiniteDuration = clock.elapsedNanos.nanos
 
   /** Ends the threads of this runtime. Fibers that have not ended never will. */
@@ -275,8 +275,9 @@ object TestRuntime:
             error
           )
 
-  /** Runs `task` in many orders, and returns their number, and whether those were all. `task` is
-    * evaluated anew for each order: everything that it shares must be made inside of it.
+  /** Runs `task` in many orders, and returns a report: the number of orders, and if these are all.
+    * `task` is evaluated anew for each order: create the objects that its fibers share inside of
+    * it.
     *
     * One fiber runs at a time. Where it touches a shared object, another one may take over: a
     * `Ref`, a `Queue`, a lock or an atomic of the JDK's, or a field. docs/testing-every-order.md

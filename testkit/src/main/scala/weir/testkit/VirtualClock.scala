@@ -19,7 +19,7 @@ private[weir] final class VirtualClock extends Timers:
 
   def nanoTime: Long = now
 
-  /** Returns how far the clock has moved. */
+  /** Returns the time by which the clock has moved since its start. */
   def elapsedNanos: Long = now - begin
 
   def realTime: Instant = Instant.ofEpochSecond(0, elapsedNanos)

@@ -44,9 +44,9 @@ object Zstd:
         (blocks ++ last).filter(_.length > 0).onFinalize(Task.delay(output.close()))
       }
 
-  /** Decompresses any number of frames, which may be cut anywhere.
+  /** Decompresses any number of frames. The blocks of the input may end anywhere.
     *
-    * The library blocks a fiber of its own. **Fails**, after the bytes before it, with an
+    * The library blocks a separate fiber. **Fails**, after the bytes before it, with an
     * `IOException` if they are not compressed, are damaged, or end within a frame. **Cancelled**
     * while it waits for bytes.
     */

@@ -23,7 +23,7 @@ final class Outages(name: String, isWaiting: Boolean, tell: String => Unit):
     * @param isAway
     *   true for an error after which the database will answer later
     *
-    * **Waits** for that. **Fails** with what `call` throws otherwise.
+    * **Waits** for that. **Fails** with the error that `call` throws otherwise.
     */
   private[store] def through[A](isAway: SQLException => Boolean)(call: => A): A =
     val start = System.nanoTime()

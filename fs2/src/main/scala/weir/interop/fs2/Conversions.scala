@@ -24,7 +24,7 @@ extension [A](stream: Stream[A])
 
 extension [A](stream: Fs2Stream[Task, A])
   /** Converts this stream into a stream of Weir's. A chunk crosses as one message. fs2's stream
-    * runs on a fiber of its own, in turns with the consumer: it begins when the first element is
+    * runs on a separate fiber, in turns with the consumer: it begins when the first element is
     * asked for, and pulls no chunk ahead.
     *
     * **Cancelled**: cancels that fiber and waits for its finalizers. Not consumed to the end: ends

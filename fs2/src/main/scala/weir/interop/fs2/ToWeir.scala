@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicReference
 import weir.interop.cats.given
 import weir.{Deferred, Fiber, Outcome, Resource, Stream, Task}
 
-/** One run of a stream of fs2's, on a fiber of its own, that takes turns with its consumer.
+/** One run of a stream of fs2's, on a separate fiber, which takes turns with its consumer.
   *
   * {{{
   * Asked --the producer gives a chunk--> Answered --the consumer takes it--> Idle

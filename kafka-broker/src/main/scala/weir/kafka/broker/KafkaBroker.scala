@@ -10,8 +10,8 @@ import scala.concurrent.duration.*
 import scala.util.Try
 import weir.{Resource, Task}
 
-/** A Kafka broker in a JVM of its own, to which this process is attached. It ends when no process
-  * is attached any more, even if that was killed. So several processes can share one.
+/** A Kafka broker in a separate JVM, to which this process is attached. It ends when no process is
+  * attached any more, even if that was killed. So several processes can share one.
   *
   * {{{
   * KafkaBroker.resource(BrokerSettings(topics = Map("orders" -> 4))).use { broker =>

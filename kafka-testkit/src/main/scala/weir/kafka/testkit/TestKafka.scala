@@ -10,15 +10,15 @@ import weir.kafka.{ConsumerSettings, ProducerSettings}
 import weir.{Resource, Task}
 
 /** Kafka's brokers in memory, for tests of code that uses Weir's `KafkaConsumer`, `KafkaProducer`,
-  * `TransactionalProducer` and `ExactlyOnce`. Settings with its `address` use it, and all of Weir's
-  * own code runs as with real brokers: only Kafka's clients are others. On a test runtime its time
-  * is virtual.
+  * `TransactionalProducer` and `ExactlyOnce`. Settings with its `address` use it. All of Weir's own
+  * code runs as with real brokers: only Kafka's clients are replaced. On a test runtime its time is
+  * virtual.
   *
-  * A test says what happens to a group: a rebalance, a member that is cut off or that the group
-  * gives up, a poll or a send that fails. A member acts on it in its next poll.
+  * A test causes the events of a group: a rebalance, a member that is cut off or that the group
+  * gives up, a poll or a send that fails. A member reacts in its next poll.
   *
-  * It keeps no promise that brokers keep over failures of their own. Offsets have no gaps, and
-  * `KafkaAdmin` is not covered.
+  * It does not simulate failures of brokers. Offsets have no gaps, and `KafkaAdmin` is not
+  * supported.
   *
   * {{{
   * TestRuntime.run(TestKafka.resource.use { kafka =>
@@ -94,13 +94,13 @@ final class TestKafka private (cluster: MemoryCluster):
   def members(group: String): Task[Vector[Set[TopicPartition]]] =
     Task.delay(cluster.group(group).seats.map(_.owned))
 
-  /** Gives each partition to the next member. Nothing is lost: the present one gives it up first,
-    * as `KafkaConsumer` does at any revoke.
+  /** Gives each partition to the next member. Nothing is lost: the present member gives it up
+    * first, as `KafkaConsumer` does at any revoke.
     */
   def rebalance(group: String): Task[Unit] = Task.delay(cluster.group(group).shift())
 
-  /** Gives the partitions of a member to the others at once, as a group does that has not heard of
-    * it for the length of its session. The member finds that it has lost them, and joins again.
+  /** Gives the partitions of a member to the others at once, as a group does when the session of
+    * the member has expired. The member notices that it has lost them, and joins again.
     *
     * @param member
     *   its number from 0 on, in the order of `members`
@@ -137,7 +137,7 @@ final class TestKafka private (cluster: MemoryCluster):
 object TestKafka:
   private val numbers = AtomicInteger()
 
-  /** Brokers without topics. After the release nothing finds them at their address. */
+  /** Brokers without topics. After the release, their address is not valid any more. */
   val resource: Resource[TestKafka] =
     val opened = Task.delay {
       val cluster = MemoryCluster(MemoryClients.Clock)

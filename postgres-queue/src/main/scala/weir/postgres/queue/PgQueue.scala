@@ -172,12 +172,12 @@ final class PgQueue[A] private (
     *   - **While a job runs** its lease is renewed, each time a third of it has passed. If the
     *     lease is lost, as when the server could not be reached for so long, the job is cancelled.
     *   - **A job that fails** is tried again after `worker.pause`, and is dead after its last
-    *     attempt. The stream goes on.
+    *     attempt. The stream continues.
     *   - **The end**: if the stream is cancelled or its consumer stops, running jobs are cancelled
     *     and given back, so that other workers take them at once, and jobs that were done are
     *     acknowledged. `worker.stop` ends the stream without cancelling running jobs.
     *   - **An outage**: the stream opens a lost connection again, and waits for a server that takes
-    *     no writes, without a limit. Running jobs go on.
+    *     no writes, without a limit. Running jobs continue.
     *   - **A killed process**: its jobs are taken by others when their leases have ended.
     *
     * **Order**: jobs begin in the order of `take`. While more jobs wait than it can take, it checks
@@ -313,5 +313,5 @@ object PgQueue:
       val error: String,
       decoded: () => A
   ):
-    /** The payload. **Fails** with what the codec throws for it. */
+    /** The payload. **Fails** with the error that the codec throws for it. */
     lazy val payload: A = decoded()

@@ -93,7 +93,7 @@ private[postgres] final class SimpleQuery(
 
   /** Sends the statements that `source` returns, one after the other, until it returns none.
     *
-    * **Fails** with what `source` throws. Only for a watched connection.
+    * **Fails** with the error that `source` throws. Only for a watched connection.
     */
   def exchange(
       source: Exchange.Source,
