@@ -75,10 +75,18 @@ final class ExactlyOnce[K, V, L, W](
       consumer.copy(properties = consumer.properties ++ Map("isolation.level" -> "read_committed"))
     Stream
       .bracket(
-        TransactionLoop.open(reading, producer, transactionalId, subscription, group, attempts)(f)
+        TransactionLoop.open(
+          reading,
+          producer,
+          transactionalId,
+          subscription,
+          group,
+          parallelism,
+          attempts
+        )(f)
       )(_.close)
       .flatMap { loop =>
         loop.records
           .groupWithin(batchRecords, batchTime)
-          .evalMap(batch => loop.consume(batch, parallelism))
+          .evalMap(loop.consume)
       }

@@ -45,7 +45,7 @@ class ExactlyOnceSuite extends KafkaSuite:
   for
     protocol <- GroupProtocol.values
     (transactionMillis, what) <- List(30_000 -> "as they like", 1000 -> "as ends a transaction")
-    // A test takes half a minute, so the short tier has each protocol and each time once.
+    // The outage takes its time, so the short tier has each protocol and each time once.
     if Tier.isLong || (protocol == GroupProtocol.Classic) == (transactionMillis == 30_000)
   do
     test(s"$protocol: brokers may be away for longer than connectTimeout, and as long $what"):

@@ -27,6 +27,7 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
     polls: PollLoop,
     transactions: Transactions,
     committed: CommittedOffsets,
+    parallelism: Int,
     attempts: Attempts[String],
     f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
 ):
@@ -41,31 +42,24 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
     else Chunks.attempted(queue, decoding, startsThem = false)
   })
 
-  /** The number of records in a transaction: so many that it costs little beside the tasks, and so
-    * few that a revoke, which waits for it, does not wait long.
-    */
-  private var pieceSize = 0
+  private val pieceSize = PieceSize(parallelism)
 
   /** Consumes the batch, and returns the number of its records that were consumed. Only the records
     * of a piece are in flight. Records of partitions that are revoked meanwhile are not started.
     */
-  def consume(
-      batch: Vector[CommittableRecord[K, V] | UndecodableRecord],
-      parallelism: Int
-  ): Task[Int] = Task.direct {
-    if pieceSize == 0 then pieceSize = parallelism
+  def consume(batch: Vector[CommittableRecord[K, V] | UndecodableRecord]): Task[Int] = Task.direct {
     var rest = batch
     var consumed = 0
     while rest.nonEmpty do
       if !polls.hasNotSlept then confirm(rest.map(UndecodableRecord.recordOf)).await
-      val (next, later) = rest.splitAt(pieceSize)
+      val (next, later) = rest.splitAt(pieceSize.records)
       val piece = next.filter(UndecodableRecord.recordOf(_).assignment.tryStart())
       if piece.nonEmpty then
         val start = System.nanoTime()
-        consumed += commit(whole(outputs(piece, parallelism).await)).await
-        val millis = (System.nanoTime() - start) / 1_000_000
-        if millis < fewestMillis then pieceSize = math.min(pieceSize * 2, mostRecords)
-        else if millis > mostMillis then pieceSize = math.max(parallelism, pieceSize / 2)
+        val written = whole(outputs(piece).await)
+        val workEnd = System.nanoTime()
+        consumed += commit(written).await
+        pieceSize.took(piece.size, workEnd - start, System.nanoTime() - workEnd)
       rest = later
     consumed
   }
@@ -87,8 +81,7 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
 
   /** Runs the tasks of the records, and returns their output. */
   private def outputs(
-      piece: Vector[CommittableRecord[K, V] | UndecodableRecord],
-      parallelism: Int
+      piece: Vector[CommittableRecord[K, V] | UndecodableRecord]
   ): Task[Vector[Output]] =
     Stream
       .fromIterable(piece)
@@ -172,10 +165,6 @@ private[kafka] final class TransactionLoop[K, V, L, W] private (
   }
 
 private[kafka] object TransactionLoop:
-  private val fewestMillis = 100
-  private val mostMillis = 500
-  private val mostRecords = 1 << 20
-
   /** @param records
     *   what the transaction writes for a record; none if the record is left to the next owner
     */
@@ -190,6 +179,7 @@ private[kafka] object TransactionLoop:
       transactionalId: String,
       subscription: Subscription,
       group: String,
+      parallelism: Int,
       attempts: Attempts[String]
   )(
       f: CommittableRecord[K, V] => Task[Iterable[ProducerRecord[L, W]]]
@@ -212,7 +202,16 @@ private[kafka] object TransactionLoop:
       Decoding.used(reading, group) { decoding =>
         val polls = Consumption.start(reading, subscription, group, target, commits = false)
         val committed = CommittedOffsets(reading, group)
-        new TransactionLoop(target.queue, decoding, polls, transactions, committed, attempts, f)
+        new TransactionLoop(
+          target.queue,
+          decoding,
+          polls,
+          transactions,
+          committed,
+          parallelism,
+          attempts,
+          f
+        )
       }
     catch
       case error: Exception =>
