@@ -210,6 +210,8 @@ public final class BrokerProgram {
     all.setProperty("log.dirs", folder.resolve("data").toString());
     all.setProperty("offsets.topic.replication.factor", "1");
     all.setProperty("offsets.topic.num.partitions", "1");
+    // Or a broker that starts again may keep dead members of groups: docs/kafka.md.
+    all.setProperty("offsets.load.buffer.size", "32768");
     all.setProperty("transaction.state.log.replication.factor", "1");
     all.setProperty("transaction.state.log.num.partitions", "1");
     all.setProperty("transaction.state.log.min.isr", "1");

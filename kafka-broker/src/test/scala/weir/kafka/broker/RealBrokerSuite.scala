@@ -6,6 +6,7 @@ import java.nio.file.attribute.{FileTime, PosixFilePermissions}
 import java.nio.file.{Files, Path}
 import java.util.concurrent.TimeUnit
 import org.apache.kafka.clients.admin.Admin
+import org.apache.kafka.common.config.ConfigResource
 import scala.concurrent.duration.*
 import scala.io.Source
 import scala.jdk.CollectionConverters.*
@@ -31,18 +32,29 @@ class RealBrokerSuite extends munit.FunSuite:
         name -> (topic.partitions.size, topic.partitions.get(0).replicas.size)
       }
 
+  /** Returns a property of the first broker. */
+  private def property(address: String, name: String): String =
+    val properties = Map[String, AnyRef]("bootstrap.servers" -> address)
+    val first = ConfigResource(ConfigResource.Type.BROKER, "1")
+    Using.resource(Admin.create(properties.asJava)): admin =>
+      admin.describeConfigs(java.util.List.of(first)).all.get.get(first).get(name).value
+
   /** The folders of brokers that are there now. */
   private def folders: Set[String] =
     val all = Path.of(sys.props("java.io.tmpdir")).toFile.list.toSet
     all.filter(_.startsWith("weir-kafka-broker-"))
 
-  test("a broker has its topics at once, and leaves nothing behind"):
+  test("a broker has its topics at once, loads groups in small pieces, and leaves nothing behind"):
     val before = folders
     val settings = ofBuild.copy(topics = Map("orders" -> 3, "mails" -> 1))
-    val (broker, found, during) = KafkaBroker
+    val (broker, found, pieces, during) = KafkaBroker
       .resource(settings)
-      .use(broker => Task((broker, topics(broker.address), folders)))
+      .use { broker =>
+        val pieces = property(broker.address, "offsets.load.buffer.size")
+        Task((broker, topics(broker.address), pieces, folders))
+      }
       .runSync()
+    assertEquals(pieces, "32768")
     assertEquals(found, Map("orders" -> (3, 1), "mails" -> (1, 1)))
     assertEquals((during.size, folders), (before.size + 1, before))
     assert(!broker.isAlive)
