@@ -180,6 +180,36 @@ class RebalanceSuite extends KafkaSuite:
           gate.open()
           eventually("all is committed")(TestBroker.committedCount(group, topic) == 20)
 
+  for protocol <- GroupProtocol.values do
+    test(s"$protocol: a member whose group is deleted while it is cut off joins again"):
+      val (topic, group) = (TestBroker.topic(2), TestBroker.name("group"))
+      val count = 200
+      TestBroker.fill(topic, count, keys = 20)
+      if protocol == GroupProtocol.Consumer then TestBroker.shortenSession(group)
+      val session =
+        if protocol == GroupProtocol.Consumer then Map.empty
+        else Map("session.timeout.ms" -> "900", "heartbeat.interval.ms" -> "200")
+      val settings = TestBroker
+        .settings(protocol)
+        .copy(
+          brokers = TestBroker.proxiedAddress,
+          properties = Map("reconnect.backoff.max.ms" -> "100") ++ session
+        )
+      val member = KafkaConsumer(settings)
+        .records(Set(topic), group)
+        .parEvalMapByKey(4)(_ => Task.sleep(5.millis))
+        .drain
+      try
+        during(member):
+          eventually("it has begun")(TestBroker.committedCount(group, topic) > 20)
+          TestBroker.proxy.cut()
+          eventually("it is out of the group")(TestBroker.members(group) == 0)
+          // With its offsets, so all is read again.
+          TestBroker.admin.deleteConsumerGroups(java.util.List.of(group)).all.get(): Unit
+          TestBroker.proxy.mend()
+          eventually("all is committed")(TestBroker.committedCount(group, topic) == count)
+      finally TestBroker.proxy.mend()
+
   test("a network that is cut again and again loses nothing"):
     val (topic, group) = (TestBroker.topic(2), TestBroker.name("group"))
     val count = Tier(600, 10_000)

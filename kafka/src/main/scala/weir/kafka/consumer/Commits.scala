@@ -2,23 +2,9 @@ package weir.kafka.consumer
 
 import java.time.Duration
 import java.util.{Collection, HashMap, HashSet, Map as JMap}
-import org.apache.kafka.clients.consumer.{
-  CommitFailedException,
-  Consumer,
-  OffsetAndMetadata,
-  RetriableCommitFailedException
-}
+import org.apache.kafka.clients.consumer.{Consumer, OffsetAndMetadata}
 import org.apache.kafka.common.TopicPartition
-import org.apache.kafka.common.errors.{
-  FencedMemberEpochException,
-  IllegalGenerationException,
-  OffsetMetadataTooLarge,
-  RebalanceInProgressException,
-  RetriableException,
-  StaleMemberEpochException,
-  UnknownMemberIdException,
-  WakeupException
-}
+import org.apache.kafka.common.errors.{OffsetMetadataTooLarge, RetriableException, WakeupException}
 import scala.jdk.CollectionConverters.*
 
 /** Commits the offsets of a poll thread when that is due, and reads the offsets committed before.
@@ -28,7 +14,7 @@ import scala.jdk.CollectionConverters.*
   * next commit, a moment later, says the same; if the partition is lost, none does.
   */
 private[kafka] final class Commits(
-    consumer: Consumer[?, ?],
+    consumer: => Consumer[?, ?],
     options: PollOptions,
     isStopping: () => Boolean
 ):
@@ -57,6 +43,9 @@ private[kafka] final class Commits(
   private var stopNanos = -1L
 
   def isUnderWay: Boolean = underWay > 0
+
+  /** Called when another client is used: nothing that is under way has an answer. */
+  def forget(): Unit = underWay = 0
 
   /** Returns true if the broker may have stalled. It answers commits in their order. So the next
     * one does not wait for the answer to this one: the broker may find it before it finds that the
@@ -207,8 +196,8 @@ private[kafka] final class Commits(
     case _: OffsetMetadataTooLarge =>
       shorten()
       true
-    case _: (RetriableCommitFailedException | WakeupException) => true
-    case _ => Commits.mayPass(error)
+    case _: WakeupException => true
+    case _ => ClientErrors.mayPass(error)
 
   /** The broker's `offset.metadata.max.bytes` is less than ours. */
   private def shorten(): Unit = metadataLimit = if metadataLimit > 64 then metadataLimit / 2 else 0
@@ -233,19 +222,3 @@ private[kafka] object Commits:
 
   def most(one: Duration, other: Duration): Duration =
     if one.compareTo(other) < 0 then other else one
-
-  /** Returns true if a later call may succeed: a broker is away, or the group has changed. */
-  def mayPass(error: Exception): Boolean =
-    error.isInstanceOf[RetriableException] || isOfGroup(error)
-
-  /** Returns true if the group refuses because this member belongs to an earlier generation, or
-    * the group has forgotten it. The client joins again by itself.
-    *
-    * `FencedInstanceIdException` is not among them: if a member joined again after it, it would
-    * fence the other one that has its `group.instance.id`, and so on.
-    */
-  def isOfGroup(error: Throwable): Boolean = error match
-    case _: (CommitFailedException | RebalanceInProgressException | StaleMemberEpochException |
-          FencedMemberEpochException | IllegalGenerationException | UnknownMemberIdException) =>
-      true
-    case _ => false

@@ -8,7 +8,6 @@ import org.apache.kafka.clients.admin.{
   ListConsumerGroupOffsetsSpec
 }
 import org.apache.kafka.common.TopicPartition
-import org.apache.kafka.common.errors.RetriableException
 import scala.concurrent.duration.DurationInt
 import scala.jdk.CollectionConverters.*
 import weir.kafka.ConsumerSettings
@@ -43,5 +42,5 @@ private[kafka] final class CommittedOffsets(settings: ConsumerSettings[?, ?], gr
       .toMap
 
   private def isPassing(error: Throwable): Boolean = error match
-    case failed: ExecutionException => failed.getCause.isInstanceOf[RetriableException]
+    case failed: ExecutionException => ClientErrors.mayPass(failed.getCause)
     case _ => false

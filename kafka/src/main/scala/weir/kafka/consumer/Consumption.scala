@@ -64,7 +64,7 @@ private[kafka] object Consumption:
     val who = if group.isEmpty then "this consumer" else s"the group '$group'"
     val explain = KafkaFailure.explain(settings.brokers, who, subscription.names)
     try
-      val (consumer, fetchBytes) = open(settings, subscription, group)
+      val (consumer, partitions) = open(settings, subscription, group)
       val options = PollOptions(
         subscription = subscription,
         group = group,
@@ -72,7 +72,7 @@ private[kafka] object Consumption:
         onAssignmentChange = settings.onAssignmentChange,
         bufferRecords = settings.bufferRecords,
         bufferBytes = settings.bufferBytes,
-        fetchBytes = fetchBytes,
+        fetchBytes = settings.fetchBytes(partitions),
         commits = commits,
         commitInterval = toJava(settings.commitInterval),
         uncommittedLimit = settings.uncommittedLimit,
@@ -81,6 +81,7 @@ private[kafka] object Consumption:
         sleepTime = settings.sleepTime,
         explain = explain,
         notAssigned = KafkaFailure.notAssigned(settings.brokers, group, _),
+        reopen = () => client(settings, group, partitions),
         clients = Clients.of(settings.brokers)
       )
       val loop = PollLoop(consumer, options, target)
@@ -88,25 +89,30 @@ private[kafka] object Consumption:
       loop
     catch case error: Exception => throw explain(error)
 
-  /** Looks for the topics. Their partitions decide how much to fetch of each, which is a property
-    * of the client: another one is made if there are many.
+  private def client(
+      settings: ConsumerSettings[?, ?],
+      group: String,
+      partitions: Int
+  ): Consumer[Array[Byte], Array[Byte]] =
+    Clients.of(settings.brokers).consumer(settings.toKafka(group, partitions))
+
+  /** Looks for the topics, and returns a client and the number of their partitions. That number
+    * decides how much to fetch of each, which is a property of the client: another one is made if
+    * there are many.
     */
   private def open(
       settings: ConsumerSettings[?, ?],
       subscription: Subscription,
       group: String
   ): (Consumer[Array[Byte], Array[Byte]], Int) =
-    def client(partitions: Int) =
-      Clients.of(settings.brokers).consumer(settings.toKafka(group, partitions))
     def close(made: Consumer[?, ?]) = made.close(CloseOptions.timeout(JDuration.ZERO))
-    val first = client(1)
+    val first = client(settings, group, partitions = 1)
     try
       val count = subscription.count(first, settings.brokers, toJava(settings.connectTimeout))
-      val bytes = settings.fetchBytes(count)
-      if bytes == settings.fetchBytes(1) then (first, bytes)
+      if settings.fetchBytes(count) == settings.fetchBytes(1) then (first, count)
       else
         close(first)
-        (client(count), bytes)
+        (client(settings, group, count), count)
     catch
       case error: Exception =>
         close(first)

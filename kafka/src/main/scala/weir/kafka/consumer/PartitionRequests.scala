@@ -17,7 +17,7 @@ import weir.kafka.{KafkaFailure, PartitionProgress, Position}
   *   returns the error for partitions that this member does not have
   */
 private[kafka] final class PartitionRequests(
-    consumer: Consumer[?, ?],
+    consumer: => Consumer[?, ?],
     owned: JMap[TopicPartition, Assignment],
     target: ChunkTarget,
     starts: StartOffsets,

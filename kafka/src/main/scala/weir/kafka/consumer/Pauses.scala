@@ -11,7 +11,7 @@ import org.apache.kafka.common.TopicPartition
   *   the assignments of the poll thread
   */
 private[kafka] final class Pauses(
-    consumer: Consumer[?, ?],
+    consumer: => Consumer[?, ?],
     options: PollOptions,
     owned: JMap[TopicPartition, Assignment]
 ):

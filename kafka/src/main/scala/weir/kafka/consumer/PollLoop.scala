@@ -12,7 +12,11 @@ import org.apache.kafka.clients.consumer.{
   OffsetAndMetadata
 }
 import org.apache.kafka.common.{Metric, MetricName, TopicPartition}
-import org.apache.kafka.common.errors.{FencedInstanceIdException, WakeupException}
+import org.apache.kafka.common.errors.{
+  FencedInstanceIdException,
+  GroupIdNotFoundException,
+  WakeupException
+}
 import scala.jdk.CollectionConverters.*
 import weir.Task
 import weir.kafka.AssignmentChange
@@ -28,11 +32,13 @@ import weir.kafka.AssignmentChange
   * }}}
   */
 private[kafka] final class PollLoop(
-    consumer: Consumer[Array[Byte], Array[Byte]],
+    first: Consumer[Array[Byte], Array[Byte]],
     options: PollOptions,
     target: ChunkTarget
 ) extends Poller:
   // shared
+  /** Kafka's client: another one after `joinAnew`. Written by the poll thread. */
+  @volatile private var consumer = first
   @volatile private var isStopping = false
   @volatile private var isLeaving = false
   @volatile private var ending = false
@@ -55,6 +61,12 @@ private[kafka] final class PollLoop(
   /** The time of the next request for them, and its limit. */
   private var askNanos = 0L
   private var askTime = options.pollTime
+
+  /** The time at which another client joins, since the brokers have forgotten the group, as when it
+    * was deleted while this member was cut off. A client of the new protocol never joins again. 0:
+    * none does.
+    */
+  private var joinsNanos = 0L
 
   private val pauses = Pauses(consumer, options, owned)
   private val starts = StartOffsets(consumer, options.startAt, clock, () => isStopping)
@@ -174,6 +186,7 @@ private[kafka] final class PollLoop(
     isWoken.set(false) // This iteration handles earlier requests: pairs with `wake`
     if hasNotSlept then life.give() else confirm()
     requests.run()
+    if joinsNanos != 0 && clock.nanoTime - joinsNanos >= 0 then joinAnew()
     if ending then consumer.pause(consumer.assignment) else pauses.update()
     if !ending && !unread.isEmpty && clock.nanoTime - askNanos >= 0 then
       read(ArrayList(unread), askTime)
@@ -194,9 +207,26 @@ private[kafka] final class PollLoop(
     try Some(consumer.poll(pollTime))
     catch
       case _: WakeupException => None
-      case error: Exception if Commits.mayPass(error) =>
+      case _: GroupIdNotFoundException if hasJoined =>
+        unread.clear()
+        listener.onPartitionsLost(ArrayList(owned.keySet))
+        joinsNanos = clock.nanoTime + options.joinTime.toNanos
+        None
+      case error: Exception if ClientErrors.mayPass(error) =>
         Thread.sleep(options.pollTime)
         None
+
+  private def hasJoined: Boolean =
+    val known = metadata
+    known != null && known.generationId > 0
+
+  private def joinAnew(): Unit =
+    joinsNanos = 0
+    consumer.close(CloseOptions.timeout(Duration.ZERO))
+    consumer = options.reopen()
+    commits.forget()
+    publishMetadata() // of a member that has not joined
+    options.subscription.begin(consumer, listener)
 
   /** A commit that ends does not end a poll, so while one is under way a poll takes no longer than
     * a part of the time that the commit has taken.

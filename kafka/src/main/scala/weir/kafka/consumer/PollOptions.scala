@@ -1,6 +1,7 @@
 package weir.kafka.consumer
 
 import java.time.Duration
+import org.apache.kafka.clients.consumer.Consumer
 import org.apache.kafka.common.TopicPartition
 import weir.Task
 import weir.kafka.{AssignmentChange, KafkaFailure, StartAt}
@@ -25,6 +26,12 @@ import weir.kafka.{AssignmentChange, KafkaFailure, StartAt}
   *   the longest time for such a request
   * @param sleepTime
   *   see `SignsOfLife`
+  * @param reopen
+  *   makes another client, with the same properties
+  * @param joinTime
+  *   the time after which that joins a group that the brokers have forgotten. A broker that loads
+  *   its groups may say so by mistake, and a member that joins then would do harm: see
+  *   `DeadMemberProgram`, in the tests
   * @param clients
   *   has the clock and the thread
   */
@@ -44,6 +51,8 @@ private[kafka] final case class PollOptions(
     sleepTime: Duration,
     explain: Throwable => Throwable,
     notAssigned: Set[TopicPartition] => KafkaFailure,
+    reopen: () => Consumer[Array[Byte], Array[Byte]],
+    joinTime: Duration = Duration.ofSeconds(5),
     clients: Clients = Clients.Real
 ):
   def pollTime: Duration =

@@ -82,7 +82,7 @@ private[kafka] final class ShareLoop(
           case _: WakeupException => ()
           // It has not passed: the client rejects the batch.
           case error: CorruptRecordException => fail(error)
-          case error: Exception if Commits.mayPass(error) => Thread.sleep(commitTime)
+          case error: Exception if ClientErrors.mayPass(error) => Thread.sleep(commitTime)
           case error: Exception => fail(error)
     catch case error: Throwable => fail(error)
     finally finish()

@@ -12,7 +12,7 @@ import weir.kafka.{Position, StartAt}
 /** Finds the offsets at which partitions begin that a poll thread gets. Only that thread calls it.
   */
 private[kafka] final class StartOffsets(
-    consumer: Consumer[?, ?],
+    consumer: => Consumer[?, ?],
     startAt: StartAt,
     clock: PollClock,
     isStopping: () => Boolean
@@ -55,7 +55,7 @@ private[kafka] final class StartOffsets(
       positions: Map[TopicPartition, Position],
       time: Duration
   ): Option[Map[TopicPartition, Long]] =
-    questions.ask(time, Commits.mayPass)(ask(positions, _))
+    questions.ask(time, ClientErrors.mayPass)(ask(positions, _))
 
   private def ask(
       positions: Map[TopicPartition, Position],

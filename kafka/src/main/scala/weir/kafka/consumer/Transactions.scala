@@ -3,21 +3,12 @@ package weir.kafka.consumer
 import java.time.Duration
 import org.apache.kafka.clients.consumer.{ConsumerGroupMetadata, OffsetAndMetadata}
 import org.apache.kafka.clients.producer.{Producer, ProducerRecord}
-import org.apache.kafka.common.errors.{
-  AuthorizationException,
-  InvalidProducerEpochException,
-  OutOfOrderSequenceException,
-  ProducerFencedException,
-  RetriableException,
-  TimeoutException,
-  TransactionAbortableException,
-  UnsupportedVersionException
-}
+import org.apache.kafka.common.errors.TimeoutException
 import org.apache.kafka.common.{KafkaException, TopicPartition}
 import scala.concurrent.duration.DurationInt
 import weir.Task
 import weir.kafka.{KafkaFailure, KafkaProducer}
-import weir.kafka.KafkaFailure.causes
+import weir.kafka.consumer.ClientErrors.Kind
 
 /** The transactions of a transactional id, one after the other. The brokers may be away for as long
   * as they like: each call waits for them for a while, and then waits again, unless the stream is
@@ -61,9 +52,9 @@ private[kafka] final class Transactions(
       val beginMillis = System.currentTimeMillis()
       val error = transact(records, offsets, group).await
       if error == null then written = Written.Committed
-      else if mayGoOn(error) && abort(error).await then
-        if causes(error).exists(Commits.isOfGroup) then written = Written.Refused
-        else if causes(error).exists(isPassing) then
+      else if !ClientErrors.isOf(error, Kind.OfProducer) && abort(error).await then
+        if ClientErrors.isOf(error, Kind.OfGroup) then written = Written.Refused
+        else if ClientErrors.isOf(error, Kind.OfBroker, Kind.OfTransaction) then
           checkTargets(records).await
           Task.sleep(100.millis).await
         else throw explain(error)
@@ -162,16 +153,3 @@ private[kafka] object Transactions:
 
     /** The committed offsets have to be looked up. */
     case Unknown
-
-  /** Returns false after errors after which a producer cannot be used any more. */
-  private def mayGoOn(error: Exception): Boolean = !causes(error).exists {
-    case _: (ProducerFencedException | OutOfOrderSequenceException | AuthorizationException |
-          UnsupportedVersionException | InvalidProducerEpochException) =>
-      true
-    case _ => false
-  }
-
-  /** Returns true if the same transaction may succeed later. */
-  private def isPassing(error: Throwable): Boolean = error match
-    case _: (RetriableException | TransactionAbortableException) => true
-    case _ => false

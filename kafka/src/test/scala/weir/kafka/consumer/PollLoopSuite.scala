@@ -14,7 +14,12 @@ import org.apache.kafka.clients.consumer.{
   RetriableCommitFailedException
 }
 import org.apache.kafka.common.{KafkaException, TopicPartition}
-import org.apache.kafka.common.errors.{TimeoutException, UnknownMemberIdException, WakeupException}
+import org.apache.kafka.common.errors.{
+  GroupIdNotFoundException,
+  TimeoutException,
+  UnknownMemberIdException,
+  WakeupException
+}
 import org.apache.kafka.common.serialization.StringDeserializer
 import scala.jdk.CollectionConverters.*
 import weir.kafka.{KafkaFailure, StartAt}
@@ -39,7 +44,8 @@ class PollLoopSuite extends FunSuite:
     revokeDeadline = Duration.ofMinutes(1),
     sleepTime = Duration.ofSeconds(2),
     explain = identity,
-    notAssigned = KafkaFailure.notAssigned("nowhere", "group", _)
+    notAssigned = KafkaFailure.notAssigned("nowhere", "group", _),
+    reopen = () => throw AssertionError("another client was made")
   )
 
   private def running[A](
@@ -298,6 +304,33 @@ class PollLoopSuite extends FunSuite:
       consumer.schedulePollTask(() => consumer.add(20 until 40))
       val target = MergedTarget()
       running(consumer, target = target)(_ => readAll(target, 40))
+
+  test("after the brokers have forgotten the group, another client joins it"):
+    val (first, second) = (PollingConsumer(1, 20), PollingConsumer(1, 30))
+    first.schedulePollTask(() => throw GroupIdNotFoundException("gone"))
+    val target = MergedTarget()
+    val soon = options.copy(reopen = () => second, joinTime = Duration.ofMillis(300))
+    running(first, soon, target): _ =>
+      val lost = target.queue.take().assignment
+      eventually("its partitions stay")(!lost.isOwned)
+      assert(!first.closed, "it joins at once")
+      readAll(target, 30)
+      assert(first.closed)
+
+  test("a member that has not joined fails if there is no such group"):
+    val consumer = new PollingConsumer(1, 20):
+      @annotation.nowarn("cat=deprecation") // there is no other way to make one
+      override def groupMetadata(): ConsumerGroupMetadata =
+        ConsumerGroupMetadata("group", -1, "", java.util.Optional.empty)
+    consumer.schedulePollTask(() => throw GroupIdNotFoundException("of another kind"))
+    val target = MergedTarget()
+    running(consumer, target = target): loop =>
+      eventually("it goes on")(loop.isEnding)
+      readAll(target, 20)
+      assertEquals(
+        intercept[GroupIdNotFoundException](target.queue.take()).getMessage,
+        "of another kind"
+      )
 
   test("after an error of a poll, what was polled before it is handed out and committed"):
     val offsetsCommitted = ConcurrentLinkedQueue[Long]()
