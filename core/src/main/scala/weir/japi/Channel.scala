@@ -4,18 +4,23 @@ import java.util.Optional
 import scala.jdk.OptionConverters.*
 import weir.Channel as ScalaChannel
 
-/** A queue between fibers that can be closed, with or without an error. */
+/** A queue between fibers that can be closed, with or without an error. It holds no nulls: `send`
+  * and `trySend` **fail** with a `NullPointerException`.
+  */
 final class Channel[A] private (underlying: ScalaChannel[A]):
 
   /** Sends `value`. **Waits** while the channel is full. **Fails** with a `weir.ChannelClosed` if
     * it is closed.
     */
-  def send(value: A): Task[Void] = Task.ofUnit(underlying.send(value))
+  def send(value: A): Task[Void] =
+    Task.ofUnit(weir.Task.defer(underlying.send(Queue.notNull(value))))
 
   /** Sends `value` and returns true if there is room; returns false otherwise. **Fails** with a
     * `weir.ChannelClosed` if the channel is closed.
     */
-  def trySend(value: A): Task[java.lang.Boolean] = Task(underlying.trySend(value).map(Boolean.box))
+  def trySend(value: A): Task[java.lang.Boolean] = Task(
+    weir.Task.defer(underlying.trySend(Queue.notNull(value))).map(Boolean.box)
+  )
 
   /** Receives the next value. **Waits** for one. **Fails** with a `weir.ChannelClosed` once the
     * channel is closed and empty, or with the error that it was closed with.

@@ -29,8 +29,8 @@ object Pool:
   def of[A](acquire: Resource[A], maxSize: Int): Resource[Pool[A]] =
     Resource.from(ScalaPool(acquire.asScala, maxSize).map(new Pool(_)))
 
-  /** As `of`, but releases a resource that has been idle for `maxIdle`, and does not reuse one for
-    * which `isHealthy` returns false is not used again.
+  /** As `of`, but releases a resource that has been idle for `maxIdle`, and one for which
+    * `isHealthy` returns false, instead of reusing it.
     */
   def of[A](
       acquire: Resource[A],

@@ -1,24 +1,29 @@
 package weir.japi
 
-import java.util.{List as JavaList, Optional}
+import java.util.{List as JavaList, Objects, Optional}
 import scala.jdk.CollectionConverters.*
 import scala.jdk.OptionConverters.*
 import weir.Queue as ScalaQueue
 
-/** A queue between fibers. A waiting fiber blocks no thread. */
+/** A queue between fibers. A waiting fiber blocks no thread. It holds no nulls, as the queues of
+  * `java.util.concurrent`: the methods that add values **fail** with a `NullPointerException`.
+  */
 final class Queue[A] private (underlying: ScalaQueue[A]):
+  import Queue.notNull
 
   /** Adds `value`. **Waits** while the queue is full. **Cancelled**: the value is not added. */
-  def offer(value: A): Task[Void] = Task.ofUnit(underlying.offer(value))
+  def offer(value: A): Task[Void] = Task.ofUnit(
+    weir.Task.defer(underlying.offer(notNull(value)))
+  )
 
   /** Adds `value` and returns true if there is room; returns false otherwise. */
   def tryOffer(value: A): Task[java.lang.Boolean] = Task(
-    underlying.tryOffer(value).map(Boolean.box)
+    weir.Task.defer(underlying.tryOffer(notNull(value))).map(Boolean.box)
   )
 
   /** Adds all `values`, in their order. **Waits** for room for each. */
   def offerAll(values: java.lang.Iterable[? <: A]): Task[Void] =
-    Task.ofUnit(weir.Task.defer(underlying.offerAll(values.asScala)))
+    Task.ofUnit(weir.Task.defer(underlying.offerAll(values.asScala.toVector.map(notNull))))
 
   /** Takes the first value. **Waits** for one. **Cancelled**: no value is taken. */
   def take(): Task[A] = Task(underlying.take)
@@ -58,5 +63,11 @@ object Queue:
 
   /** Makes a queue whose `offer` waits until its value is taken. */
   def synchronous[A](): Queue[A] = made(ScalaQueue.synchronous)
+
+  /** Returns `value`. **Throws** a `NullPointerException` if it is null: an `Optional` could not
+    * tell a null that was taken from nothing.
+    */
+  private[japi] def notNull[A](value: A): A =
+    Objects.requireNonNull(value, "queues and channels hold no nulls")
 
   private def made[A](queue: weir.Task[ScalaQueue[A]]): Queue[A] = new Queue(queue.runSync())

@@ -76,6 +76,13 @@ object Schedule:
     */
   def fibonacci(one: Duration): Schedule = Schedule(ScalaSchedule.fibonacci(Durations.of(one)))
 
-/** Converts Java's durations to Scala's. */
+/** Converts Java's durations to Scala's, which are at most 292 years long: a longer one becomes 292
+  * years.
+  */
 private[japi] object Durations:
-  def of(duration: Duration): FiniteDuration = duration.toNanos.nanos
+  private val longest = Duration.ofNanos(Long.MaxValue)
+
+  def of(duration: Duration): FiniteDuration =
+    if duration.compareTo(longest) > 0 then Long.MaxValue.nanos
+    else if duration.compareTo(longest.negated) < 0 then -Long.MaxValue.nanos
+    else duration.toNanos.nanos

@@ -4,7 +4,6 @@ import java.time.Duration
 import java.util.List as JavaList
 import java.util.concurrent.{Callable, CompletableFuture, CompletionStage}
 import java.util.function.{BiConsumer, Supplier}
-import scala.concurrent.duration.DurationLong
 import scala.jdk.CollectionConverters.*
 import scala.util.Try
 import weir.{Outcome, Task}
@@ -31,7 +30,7 @@ object Tasks:
   /** Runs `task` and returns its value. **Fails** with a `java.util.concurrent.TimeoutException` if
     * that takes longer than `limit`; then the task has been cancelled, and its finalizers have run.
     */
-  def timeout[A](task: Task[A], limit: Duration): Task[A] = task.timeout(limit.toNanos.nanos)
+  def timeout[A](task: Task[A], limit: Duration): Task[A] = task.timeout(Durations.of(limit))
 
   /** Runs `tasks` concurrently, at most `parallelism` at a time, and returns their values in the
     * order of `tasks`. **Fails** with the first error, which cancels the others.

@@ -3,10 +3,13 @@ package japi
 
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
+import scala.jdk.DurationConverters.*
 import weir.testkit.TestRuntime
 
 /** The results that JavaApiUser, a program in Java, gets from each class of `weir.japi`. */
 class JavaApiSuite extends WeirSuite:
+
+  private def none = java.util.Optional.empty[String]
 
   private def texts(values: java.util.List[Object]): List[String] =
     values.asScala.toList.map(String.valueOf)
@@ -74,3 +77,22 @@ class JavaApiSuite extends WeirSuite:
       texts(JavaApiUser.otherStreams()),
       List("[0, 1]", "over", "[a, b]", "[a, b]", "[a, b]", "[3, 5]", "over", "[0]")
     )
+
+  test("queues and channels refuse null, which tryTake could not tell from nothing"):
+    val queue = Queue.unbounded[String]()
+    val channel = Channel.unbounded[String]()
+    val adds = List(
+      queue.offer(null),
+      queue.tryOffer(null),
+      queue.offerAll(java.util.Arrays.asList("a", null)),
+      channel.send(null),
+      channel.trySend(null)
+    )
+    for add <- adds do intercept[NullPointerException](add.runSync())
+    assertEquals((queue.tryTake().runSync(), channel.tryReceive().runSync()), (none, none))
+
+  test("a duration above 292 years counts as no limit"):
+    val forever = java.time.temporal.ChronoUnit.FOREVER.getDuration
+    assertEquals(Task.pure("in time").timeout(forever).runSync(), "in time")
+    val capped = Schedule.spaced(java.time.Duration.ofMillis(Long.MaxValue)).capped(1.milli.toJava)
+    assertEquals(weir.Stream.fromSchedule(capped.underlying).take(2).count.runSync(), 2L)
