@@ -585,6 +585,10 @@ lazy val measuringSettings = Seq(
   measuringJars := (Jmh / packageBin).value +: (Runtime / fullClasspathAsJars).value.files
 )
 
+// The same with the few benchmarks that the short tier's tests run.
+lazy val fewMeasuringJars = taskKey[Seq[File]]("The jars of a measuring JVM of tests")
+lazy val measuringTestJars = if (Verify.isLong) measuringJars else fewMeasuringJars
+
 // What the commands of the program have in common, and the table of them.
 lazy val program = project
   .dependsOn(postgres, rules % Test)
@@ -701,7 +705,7 @@ lazy val lab = project
     stage := Stage((Runtime / fullClasspathAsJars).value.files, state.value / "lab"),
     stageLab := {
       val folder = target.value / "lab"
-      Stage((LocalProject("bench") / measuringJars).value, folder / "bench")
+      Stage((LocalProject("bench") / measuringTestJars).value, folder / "bench")
       Stage((LocalProject("benchCe2") / measuringJars).value, folder / "bench-ce2")
       Stage((kafkaNode / Runtime / fullClasspathAsJars).value.files, folder / "broker")
       folder
@@ -743,6 +747,11 @@ lazy val bench = project
       "org.jetbrains.lincheck" % "lincheck" % "3.7" % Test,
       skunk
     ) ++ http4s,
+    fewMeasuringJars := {
+      val jars = (Runtime / fullClasspathAsJars).value.files
+      val names = Seq("SequenceReady", "GatherReady")
+      FewBenchmarks.jar(names, jars, target.value / "few-benchmarks.jar") +: jars
+    },
     stage := Stage(measuringJars.value, state.value / "bench")
   )
 

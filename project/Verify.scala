@@ -90,8 +90,6 @@ object Verify {
       failures("scalafmtSbtCheck", everywhere(scalafmtSbtCheck)),
       failures("Test/compile", everywhere(Test / compile)),
       failures("versionPolicyCheck", everywhere(versionPolicyCheck)),
-      of("bench", ConfigKey("jmh") / compile),
-      of("benchCe2", ConfigKey("jmh") / compile),
       of("cli", stageLab),
       of("lab", stageLab),
       of("core", archiveClasses),
