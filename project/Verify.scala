@@ -48,8 +48,9 @@ object Verify {
     */
   private val chains = Seq(
     "core" -> Seq("postgres", "testkit", "cats", "fs2Interop", "interopTests"),
-    "feeds" -> Seq("lab", "bench", "benchCe2", "postgresQueue"),
-    "cli" -> (Seq("rules", "otel", "kafkaTestkit", "kafkaBroker", "console", "http", "tapir") ++
+    "feeds" -> Seq("lab", "rules", "otel", "kafkaBroker"),
+    "cli" -> (Seq("postgresQueue", "bench", "benchCe2", "http", "kafkaTestkit", "console") ++
+      Seq("tapir") ++
       pages ++
       Seq("sttp") ++
       Seq("micrometer", "slf4j", "csv", "json", "zstd", "cron", "program", "testLimit"))
