@@ -104,10 +104,12 @@ class SharingSuite extends FunSuite with TempFolder:
     try
       val addresses = List("old", "1").map(path => s"http://127.0.0.1:${site.server.port}/$path")
       Files.writeString(folder.resolve("urls.txt"), addresses.mkString("\n"))
-      for _ <- 1 to Tier(2, 3) do
+      for _ <- 1 to Tier(1, 3) do
         val both = List.fill(2)(site.start("--stale", "0s"))
         val texts = both.map(_.readRest())
         assertEquals(both.map(_.exitCode()), List(0, 0), texts.mkString("\n"))
+      val again = weir("feeds" +: site.args("--stale", "0s")*)
+      assertEquals(again.code, 0, again.err)
       assertEquals(site.ask("SELECT count(*) FROM feed WHERE url LIKE '%/1'"), 1L)
       assertEquals(site.ask("SELECT count(*) FROM feed"), 1L)
       assertEquals(site.ask("SELECT count(*) FROM item"), 2L)

@@ -19,7 +19,7 @@ class KnownBugsSuite extends munit.FunSuite:
     test(s"${bug.name}: is found, and its corrected twin passes"):
       val failure = found(bug)
       assert(failure.preemptions <= 2, failure.getMessage)
-      val report = TestRuntime.explore(ExploreLimits(time = 1.second))(bug.right)
+      val report = TestRuntime.explore(ExploreLimits(time = 500.millis))(bug.right)
       assert(report.preemptions >= 0, report.toString)
 
     test(s"${bug.name}: its corrected twin is right on threads"):

@@ -60,23 +60,20 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
     folder =>
       val rows = "1\n" * 100_000
       val copy = "CREATE TABLE t (a int);\nCOPY t FROM stdin;\n"
+      val inData = (s"$copy${rows}zwei\n$rows\\.\n", "\nzwei\n^\n", "100003:1")
+      val inStatement =
+        (s"$copy$rows\\.\n  SELECT 'open\n$rows", "  SELECT 'open\n         ^", "100004:10")
+      val inLine = (
+        s"/*\n$rows*/ SELECT 1; SELECT x, 1; SELECT 2;",
+        "SELECT x, 1; SELECT 2;",
+        "100002:21"
+      )
+      val few = List(inData -> false, inStatement -> true)
       // All at once: what takes the time is the start of each.
       val children =
-        for (script, line, place, isPacked) <- List(
-            (s"$copy${rows}zwei\n$rows\\.\n", "\nzwei\n^\n", "100003:1", false),
-            (s"$copy${rows}zwei\n$rows\\.\n", "\nzwei\n^\n", "100003:1", true),
-            (
-              s"$copy$rows\\.\n  SELECT 'open\n$rows",
-              "  SELECT 'open\n         ^",
-              "100004:10",
-              true
-            ),
-            (
-              s"/*\n$rows*/ SELECT 1; SELECT x, 1; SELECT 2;",
-              "SELECT x, 1; SELECT 2;",
-              "100002:21",
-              false
-            )
+        for ((script, line, place), isPacked) <- Tier(
+            few,
+            few ++ List(inData -> true, inLine -> false)
           )
         yield
           val bytes = if isPacked then Zstd.compress(script.getBytes) else script.getBytes

@@ -8,7 +8,7 @@ import scala.jdk.CollectionConverters.*
 
 import weir.lab.LabOptions
 import weir.lab.compare.way.WeirWays
-import weir.program.{Eventually, Main, TempFolder}
+import weir.program.{Eventually, Main, TempFolder, Tier}
 
 class CompareCommandSuite extends munit.FunSuite with TempFolder with Eventually:
   override def munitTimeout: Duration = 2.minutes
@@ -51,13 +51,17 @@ class CompareCommandSuite extends munit.FunSuite with TempFolder with Eventually
     assertEquals(ways.length, Way.values.length + 1)
 
   test("with --tasks, each way hands tasks over that compute, in a JVM of its own"):
-    val (code, out, err) =
-      problem("--tasks", "3000", "--work", "1us..10us,1%:50us", "--only", "weir,virtual-threads")
+    val systems = Tier(Seq("weir"), Seq("weir", "virtual-threads"))
+    val (code, out, err) = problem(
+      Seq("--tasks", "3000", "--work", "1us..10us,1%:50us", "--only", systems.mkString(","))*
+    )
     assertEquals(code, 0, clue(err))
+    val ways = Map(
+      "weir" -> Seq("blocking-queue", "queue", "queue-batches", "stealing-queues", "stream"),
+      "virtual-threads" -> Seq("blocking-queue", "thread-each")
+    )
     val rows = Seq("ideal +", "work +bound") ++
-      Seq("blocking-queue", "queue", "queue-batches", "stealing-queues", "stream")
-        .map(way => s"$way +weir") ++
-      Seq("blocking-queue", "thread-each").map(way => s"$way +virtual-threads")
+      systems.flatMap(system => ways(system).map(way => s"$way +$system"))
     val lines = out.linesIterator.toSeq.drop(2)
     assertEquals(lines.size, rows.size, clue(out))
     for (line, row) <- lines.zip(rows) do assert(clue(line).matches(s"$row( +-?[0-9.]+){3}"), row)
