@@ -340,7 +340,11 @@ private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends J
 
   final def join: Task[Outcome[Any]] = joining(handles = true)
 
-  final def poll: Task[Option[Outcome[Any]]] = Task.delay(Option(handledOutcome))
+  final def poll: Task[Option[Outcome[Any]]] = new Suspend[Option[Outcome[Any]]]:
+    def begin(fiber: TaskFiber): Any =
+      val ended = handledOutcome
+      if ended ne null then passTrace(ended, fiber)
+      Option(ended)
 
   private def joining(handles: Boolean): Task[Outcome[Any]] = new Suspend[Outcome[Any]]:
     def begin(fiber: TaskFiber): Any =

@@ -1,6 +1,7 @@
 package weir.task
 
 import weir.fiber.{Awaited, CallbackJoin, Suspend, TaskFiber, WaitList, Waiter}
+import weir.trace.ErrorTrace
 import weir.{Fiber, Outcome, Task}
 
 /** Runs two fibers, and returns the outcome of the first that ends. The other one continues. */
@@ -40,10 +41,17 @@ private final class PairWaiter(parent: TaskFiber, left: TaskFiber, right: TaskFi
         null
 
   private def leftEnded(outcome: Outcome[Any]): Unit =
+    passTrace(outcome, left)
     if complete(Left((outcome, right))) then leave(joinsRight)
 
   private def rightEnded(outcome: Outcome[Any]): Unit =
+    passTrace(outcome, right)
     if complete(Right((left, outcome))) then leave(joinsLeft)
+
+  /** As a join does, before the parent can have the outcome. */
+  private def passTrace(outcome: Outcome[Any], child: TaskFiber): Unit = outcome match
+    case Outcome.Failed(error) if isOpen => ErrorTrace.pass(error, parent, from = child)
+    case _ => ()
 
   private def leave(entry: WaitList.Entry | Null): Unit = if entry ne null then entry.abandon()
 

@@ -363,16 +363,30 @@ class ErrorTraceSuite extends WeirSuite:
     assertEquals(fibers(failing(fiber.joinOrFail)), 2)
 
   test("an error taken out of an outcome, and thrown again, names the fiber that it comes from"):
-    hits.clear()
-    val task = throwing(Busy, "child").start.flatMap(_.join).flatMap {
-      case Outcome.Failed(error) =>
-        hit("parent")
-        Task.fail(error)
-      case _ => Task.unit
-    }
-    val named = path(failing(task))
-    assertEquals(fibers(Busy), 2)
-    assert(named.contains("child") && named.contains("parent"), named.toString)
+    val child = throwing(Busy, "child")
+    val outcomes = List[(String, Task[Outcome[Any]])](
+      "join" -> child.start.flatMap(_.join),
+      "poll" -> Task.defer {
+        val fiber = child.start.runSync()
+        fiber.join.runSync(): Unit // not in the fiber that polls
+        fiber.poll.map(_.get)
+      },
+      "racePair" -> Task.racePair(child, Task.never).flatMap {
+        case Left((outcome, other)) => other.cancel.as(outcome)
+        case Right((other, outcome)) => other.cancel.as(outcome)
+      }
+    )
+    for (name, outcome) <- outcomes do
+      hits.clear()
+      val task = outcome.flatMap {
+        case Outcome.Failed(error) =>
+          hit("parent")
+          Task.fail(error)
+        case _ => Task.unit
+      }
+      val named = path(failing(task))
+      assertEquals(fibers(Busy), 2, name)
+      assert(named.contains("child") && named.contains("parent"), s"$name: $named")
 
   test("an error that is handed on as a value names the fiber that has made it"):
     val results = Deferred.unsafe[Either[Throwable, Int]]
