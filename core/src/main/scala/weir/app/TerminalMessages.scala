@@ -1,20 +1,27 @@
 package weir.app
 
 import java.io.{PrintWriter, StringWriter}
+import java.util.concurrent.{CountDownLatch, TimeUnit}
 import scala.jdk.CollectionConverters.*
 
 /** Prints the messages of a process that is about to end, without waiting for ever for a reader. */
 private[weir] object TerminalMessages:
-  private val limitMillis = 2000L
+  private val makingMillis = 10_000L
 
   /** Prints `text` to the standard error, after the text that is buffered for the standard output.
-    * Returns after two seconds if that blocks, as on a full pipe.
+    * Returns after `limitMillis` if that blocks, as on a full pipe. Making the text, which may be a
+    * dump of many fibers, has ten seconds of its own.
     */
-  def print(text: => String): Unit =
+  def print(text: => String, limitMillis: Long = 2000): Unit =
+    val isMade = CountDownLatch(1)
     val thread = Thread.ofPlatform().daemon().name("weir-terminal-messages").start { () =>
+      val made =
+        try text
+        finally isMade.countDown()
       try flush()
-      finally System.err.println(text)
+      finally System.err.println(made)
     }
+    isMade.await(makingMillis, TimeUnit.MILLISECONDS): Unit
     thread.join(limitMillis)
 
   /** Writes the text that is buffered for the standard output. */
