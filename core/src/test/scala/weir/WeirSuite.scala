@@ -5,10 +5,12 @@ import com.sun.management.HotSpotDiagnosticMXBean.ThreadDumpFormat
 import java.lang.management.ManagementFactory
 import java.nio.file.Files
 import java.util.concurrent.{CompletableFuture, CountDownLatch, ExecutionException, TimeUnit}
+import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.{Await, Future}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.fiber.{FiberCore, Suspend, TaskFiber}
+import weir.runtime.{Scheduler, SystemTimers}
 
 /** A suite whose tests end by a deadline, or fail with a dump of all threads, and leave the runtime
   * quiet.
@@ -61,6 +63,17 @@ trait WeirSuite extends munit.FunSuite:
       isSo = condition
     if !isSo then fail(s"Not so after 15 s: $clue\n${WeirSuite.dump()}")
 
+  /** Waits until `number` has been the same for a while: nothing announces that it stays. */
+  def settled(number: AtomicInteger): Unit =
+    var before = -1
+    eventually("the number stays the same") {
+      val now = number.get
+      Thread.sleep(30)
+      val isSame = now == before && now == number.get
+      before = now
+      isSame
+    }
+
   /** Waits until nothing is queued, asleep or running. Does not wait once a test has hung: its
     * fibers are still there.
     */
@@ -95,6 +108,11 @@ trait WeirSuite extends munit.FunSuite:
     val start = System.nanoTime()
     val result = body
     (result, (System.nanoTime() - start).nanos)
+
+  /** A small runtime that prints no error that nobody handles, for tests that make many. */
+  def silentRuntime(carriers: Int = 2): WeirRuntime =
+    new WeirRuntime(Scheduler(carriers, 4), SystemTimers(), null):
+      override private[weir] def report(where: String, error: Throwable): Unit = ()
 
   final class Boom(name: String = "boom") extends RuntimeException(name, null, true, false)
 

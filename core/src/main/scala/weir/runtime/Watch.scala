@@ -29,7 +29,8 @@ private[weir] final class Watch(
     threads: () => Iterator[ExecutionThread],
     spins: Spins,
     begin: Thread => Unit = _.start(),
-    queues: Seq[QueueAge] = Nil
+    queues: Seq[QueueAge] = Nil,
+    threadShortage: ThreadShortage = ThreadShortage()
 ):
   // shared
   @volatile private var mode = Watch.Gone
@@ -39,8 +40,6 @@ private[weir] final class Watch(
 
   // shared, under this object's lock; read after a mode that its thread has written
   private var thread: Thread | Null = null
-
-  private val threadShortage = ThreadShortage()
 
   // watch only
   private var idleLooks = 0

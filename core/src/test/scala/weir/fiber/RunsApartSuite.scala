@@ -7,7 +7,7 @@ import scala.concurrent.duration.*
 import scala.concurrent.{BlockContext, CanAwait, ExecutionContext, Future}
 import scala.jdk.CollectionConverters.*
 import scala.util.Random
-import weir.std.{KeyedQueue, Signal}
+import weir.std.{CountDownLatch, KeyedQueue, Signal}
 
 /** Streams in an `evalOn`: none keeps a thread of the context while it waits. */
 class RunsApartSuite extends WeirSuite:
@@ -165,12 +165,14 @@ class RunsApartSuite extends WeirSuite:
     val pool = ExecutionContext.global
     val count = 2 * java.lang.Runtime.getRuntime.availableProcessors
     val latch = Deferred.unsafe[Unit]
+    val begun = CountDownLatch.unsafe(count)
     val code = Task.direct {
       val fiber = latch.get.start.await
+      begun.release.await
       fiber.join.await
     }
-    val all =
-      Task.parTraverse(1 to count)(_ => code).both(Task.sleep(10.millis) >> latch.complete(()))
+    val release = begun.await >> latch.complete(())
+    val all = Task.parTraverse(1 to count)(_ => code).both(release)
     all.evalOn(pool).runSync(): Unit
 
   test("a pool that throws instead of adding a thread ends no wait of a Task.direct"):

@@ -4,6 +4,7 @@ package io
 import java.io.IOException
 import java.net.{ServerSocket, Socket}
 import java.util.concurrent.TimeoutException
+import java.util.concurrent.atomic.AtomicInteger
 import javax.net.ssl.{SSLContext, SSLHandshakeException}
 import scala.concurrent.duration.*
 
@@ -202,12 +203,14 @@ class TlsSuite extends StreamTests:
         .drain
       held.background.use { _ =>
         client(server).use { connection =>
-          val large = Stream.constant(new Array[Byte](1 << 20))
+          val begun = AtomicInteger()
+          val block = new Array[Byte](1 << 20)
+          val endless = Stream.repeatEval(Task { begun.incrementAndGet(); block })
           connection
-            .writeAll(large)
+            .writeAll(endless)
             .attempt
             .start
-            .flatMap(fiber => Task.sleep(300.millis).as(fiber))
+            .flatTap(_ => Task(settled(begun))) // then a write waits
         }
       }
     }

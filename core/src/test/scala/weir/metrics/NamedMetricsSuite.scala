@@ -15,10 +15,7 @@ class NamedMetricsSuite extends WeirSuite:
       .toMap
 
   private def eventually(condition: => Boolean): Unit =
-    val until = System.nanoTime() + 20.seconds.toNanos
-    while !condition do
-      if System.nanoTime() > until then fail(s"not within 20 s: ${Metrics.ofSources}")
-      Thread.sleep(5)
+    eventually(s"${Metrics.ofSources}")(condition)
 
   test("a queue") {
     val queue = Queue.unsafe[Int](2).named("orders 1")

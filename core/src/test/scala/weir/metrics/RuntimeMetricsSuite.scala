@@ -17,11 +17,8 @@ class RuntimeMetricsSuite extends WeirSuite:
       .collectFirst { case Point(those, value, _) if those == attributes.toVector => value }
       .getOrElse(fail(s"$name has no point $attributes"))
 
-  private def eventually(what: String)(condition: => Boolean): Unit =
-    val until = System.nanoTime() + 20.seconds.toNanos
-    while !condition do
-      if System.nanoTime() > until then fail(s"not within 20 s: $what; ${runtime.metrics}")
-      Thread.sleep(5)
+  override def eventually(clue: => String)(condition: => Boolean): Unit =
+    super.eventually(s"$clue; ${runtime.metrics}")(condition)
 
   private def ended(outcome: String): Double = value("weir.fibers.ended", "outcome" -> outcome)
   private def inState(state: String): Double = value("weir.fibers", "state" -> state)

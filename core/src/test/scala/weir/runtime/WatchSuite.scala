@@ -71,19 +71,24 @@ class WatchSuite extends WeirSuite:
   test("where no thread can be started, fibers go on, and a second later another start is tried"):
     val seen = CountDownLatch(1)
     val threads = RefusesFirst()
+    var now = 0L
     val watch = Watch(
       () =>
         seen.countDown()
         Iterator()
       ,
       Spins(SpinListener.Silent),
-      threads
+      threads,
+      threadShortage = ThreadShortage(() => now)
     )
     watch.wake()
     watch.wake()
     assert(watch.isAsleep)
     assertEquals(threads.asked, 1)
-    Thread.sleep(Tuning.threadRetryNanos / 1_000_000 + 10)
+    now += Tuning.threadRetryNanos
+    watch.wake()
+    assertEquals(threads.asked, 1)
+    now += 2
     watch.wake()
     await(seen)
     assertEquals(threads.asked, 2)

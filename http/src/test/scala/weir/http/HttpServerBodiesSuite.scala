@@ -60,14 +60,7 @@ class HttpServerBodiesSuite extends HttpSuite:
           connection.sendBytes(block)
           sent.incrementAndGet(): Unit
       }
-      var before = -1
-      eventually("no more blocks are sent") {
-        val now = sent.get
-        Thread.sleep(30)
-        val isSame = now == before && now == sent.get
-        before = now
-        isSame
-      }
+      settled(sent)
       assert(sent.get < blocks, sent.get)
       go.complete(()).runSync(): Unit
       assertEquals(connection.response().body, s"${blocks * 65536}")

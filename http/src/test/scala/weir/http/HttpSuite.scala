@@ -1,6 +1,5 @@
 package weir.http
 
-import java.util.concurrent.atomic.AtomicInteger
 import weir.{Task, WeirSuite}
 
 /** A suite of servers on this machine. */
@@ -16,17 +15,6 @@ trait HttpSuite extends WeirSuite:
     val connection = RawConnection(port)
     try body(connection)
     finally connection.close()
-
-  /** Waits until `number` has been the same for a while: nothing announces that it stays. */
-  def settled(number: AtomicInteger): Unit =
-    var before = -1
-    eventually("the number stays the same") {
-      val now = number.get
-      Thread.sleep(30)
-      val isSame = now == before && now == number.get
-      before = now
-      isSame
-    }
 
   /** Runs `body` with a connection to a server. */
   def exchanging[A](

@@ -1,7 +1,6 @@
 package weir.micrometer
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry
-import scala.concurrent.duration.*
 import weir.{Queue, Task, WeirRuntime, WeirSuite}
 
 class WeirMetersSuite extends WeirSuite:
@@ -9,10 +8,7 @@ class WeirMetersSuite extends WeirSuite:
   WeirMeters().bindTo(registry)
 
   private def eventually(condition: => Boolean): Unit =
-    val until = System.nanoTime() + 20.seconds.toNanos
-    while !condition do
-      assert(System.nanoTime() < until, s"not within 20 s: ${registry.getMetersAsString}")
-      Thread.sleep(20)
+    eventually(registry.getMetersAsString)(condition)
 
   private def waiting = registry.get("weir.fibers").tag("state", "waiting").gauge.value
 

@@ -33,7 +33,8 @@ class OtelMetricsSuite extends WeirSuite:
     withReader { reader =>
       Task.direct {
         val fibers = Task.traverse(1 to 7)(_ => Task.never.start).await
-        Task.sleep(scala.concurrent.duration.Duration(200, "ms")).await
+        def waiting = values(collected(reader)("weir.fibers"))("state=waiting")
+        eventually(s"7 fibers wait, not $waiting")(waiting >= 7)
         val data = collected(reader)
         val own = WeirRuntime.default.metrics
         assert(own.forall(metric => data.contains(metric.name)), data.keySet)
@@ -42,7 +43,6 @@ class OtelMetricsSuite extends WeirSuite:
         assert(!data("weir.fibers").getDoubleSumData.isMonotonic)
         assertEquals(data("weir.fibers").getUnit, "{fiber}")
         assertEquals(data("weir.scheduler.queue.age").getType, MetricDataType.DOUBLE_GAUGE)
-        assert(values(data("weir.fibers"))("state=waiting") >= 7, values(data("weir.fibers")))
         Task.foreach(fibers)(_.cancel).await
       }
     }
@@ -54,12 +54,9 @@ class OtelMetricsSuite extends WeirSuite:
         left = reader
         val queue = Queue.unsafe[Int](3).named("orders")
         queue.offer(1).await
-        val until = System.nanoTime() + 20_000_000_000L
-        def size = collected(reader).get("weir.queue.size").map(values(_).get("name=orders"))
-        while size.flatten.isEmpty do
-          assert(System.nanoTime() < until, "the figures of the queue did not appear in 20 s")
-          Thread.sleep(50)
-        assertEquals(size.flatten, Some(1.0))
+        def size = collected(reader).get("weir.queue.size").flatMap(values(_).get("name=orders"))
+        eventually("the figures of the queue appear")(size.nonEmpty)
+        assertEquals(size, Some(1.0))
         queue.take.await: Unit
       }
     }

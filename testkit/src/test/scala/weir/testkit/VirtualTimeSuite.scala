@@ -134,14 +134,14 @@ class VirtualTimeSuite extends munit.FunSuite:
     val server = java.net.ServerSocket(0)
     Thread.ofPlatform().daemon().start { () =>
       val socket = server.accept()
-      Thread.sleep(600)
+      Thread.sleep(200)
       socket.getOutputStream.write(42)
       socket.close()
     }: Unit
     val read = Task(java.net.Socket("127.0.0.1", server.getLocalPort).getInputStream.read())
     val (took, byte) = TestRuntime.timed(read.timeout(1.minute))
     assertEquals(byte, 42)
-    assert(took >= 400.millis && took < 10.seconds, s"$took")
+    assert(took >= 100.millis && took < 10.seconds, s"$took")
 
   test("the time limit of a socket is real time"):
     val server = java.net.ServerSocket(0)

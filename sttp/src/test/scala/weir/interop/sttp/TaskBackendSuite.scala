@@ -172,17 +172,6 @@ class TaskBackendSuite extends WeirSuite, RunTwice:
         .andThen(Task(await(endless.closed)))
     }
 
-  /** Waits until `number` has been the same for a while: nothing announces that it stays. */
-  private def settled(number: AtomicInteger): Unit =
-    var before = -1
-    eventually("the number stays the same") {
-      val now = number.get
-      Thread.sleep(30)
-      val isSame = now == before
-      before = now
-      isSame
-    }
-
   test("a server does not send what nobody reads"):
     val endless = Endless()
     asking(_ => Task.pure(endless.response)) { (backend, port) =>
