@@ -231,7 +231,7 @@ class ParallelGridSuite extends StreamTests:
   )(
       make: Stream[Int] => (Effect, Effect) => Stream[Int]
   ): Unit =
-    var runtime = smallRuntime()
+    var runtime = silentRuntime()
     val cells = for
       badSecond <- List(false, true)
       bad <- Bad.values
@@ -251,7 +251,7 @@ class ParallelGridSuite extends StreamTests:
         try cell(stream, resource, bad, end, all, keeps)(using runtime)
         catch
           case e: munit.FailException =>
-            runtime = smallRuntime() // the one that is stuck is of no more use
+            runtime = silentRuntime() // the one that is stuck is of no more use
             Some(e.getMessage.linesIterator.take(4).mkString(" "))
     yield s"$bad${if badSecond then " in the second" else ""}, $end: $problem"
     if wrong.nonEmpty then fail(wrong.mkString(s"${wrong.size} are wrong:\n", "\n", ""))

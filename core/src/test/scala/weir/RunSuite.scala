@@ -101,7 +101,7 @@ class RunSuite extends WeirSuite:
       cancel()
 
   test("an exception thrown by runAsync's callback does not kill the worker"):
-    given WeirRuntime = WeirRuntime.make(1, 2)
+    given WeirRuntime = silentRuntime(carriers = 1)
     for _ <- 1 to 20 do Task.cede.runAsync(_ => throw Boom("thrown by a test's callback")): Unit
     assertEquals(Task.cede.start.flatMap(_.join).runSync(), Outcome.Succeeded(()))
 

@@ -118,6 +118,6 @@ class TimeoutAbandonSuite extends WeirSuite:
       val fiber = Task.sleep(50.micros).timeoutAbandon(60.micros).start.runSync()
       val until = System.nanoTime() + round % 100 * 1000
       while System.nanoTime() < until do Thread.onSpinWait()
-      fiber.cancel.runSync()
+      fiber.cancel.andThen(fiber.join).runSync(): Unit
     eventually("no abandoned task is left")(abandonedTasks == 0)
     assertEquals(WeirRuntime.default.timers.size, 0)
