@@ -5,7 +5,7 @@ import scala.sys.process.Process
 import sbt._
 import sbt.Keys._
 
-import TestJvms.autoImport.publishedJar
+import TestJvms.autoImport.{publishedJar, quickStart}
 
 /** The command `exampleProjects NAME…`: builds and runs projects under examples/ with the published
   * artifacts alone, from a repository in `target/examples`. The task `javaExample` does so with the
@@ -89,7 +89,8 @@ private final class ExampleProjects(root: File, folder: File, version: String) {
   private val environment = Seq(
     "WEIR_VERSION" -> version,
     "JAVA_HOME" -> java.getPath,
-    "MAVEN_OPTS" -> "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC", // it is over before more would pay
+    // It is over before more would pay; and its own Guava uses sun.misc.Unsafe.
+    "MAVEN_OPTS" -> (quickStart :+ "--sun-misc-unsafe-memory-access=allow").mkString(" "),
     "PATH" -> s"${java / "bin"}$pathSeparator${sys.env.getOrElse("PATH", "")}"
   )
 

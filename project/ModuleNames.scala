@@ -10,6 +10,9 @@ object ModuleNames extends AutoPlugin {
 
   override def projectSettings: Seq[Setting[_]] = Seq(
     Compile / packageBin / packageOptions +=
-      Package.ManifestAttributes("Automatic-Module-Name" -> name.value.replace('-', '.'))
+      Package.ManifestAttributes("Automatic-Module-Name" -> name.value.replace('-', '.')),
+    // No jar is started by itself. sbt looks for its program, and warns if there are several.
+    Compile / packageBin / mainClass := None,
+    Test / packageBin / mainClass := None
   )
 }
