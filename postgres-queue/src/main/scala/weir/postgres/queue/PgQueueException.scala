@@ -23,10 +23,12 @@ object PgQueueException:
     /** The user may not do this with the tables. */
     case NotPermitted
 
-    /** A payload or a key is text with U+0000 or half of a surrogate pair, which Postgres cannot
-      * store.
+    /** Postgres cannot store the offer: a payload or a key is text with U+0000 or half of a
+      * surrogate pair, a key is too long, or a time is too far away.
       */
     case NotStorable
 
-    /** The lease of a job has ended, and another worker has taken the job, or it is done. */
+    /** The caller has reported the job already, or the job's lease has ended, and another worker
+      * has taken the job, or it is done.
+      */
     case LeaseLost

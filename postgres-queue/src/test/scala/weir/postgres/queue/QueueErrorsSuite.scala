@@ -72,6 +72,20 @@ class QueueErrorsSuite extends QueueFixture:
         server.execute(connection, s"DROP OWNED BY $user")
         server.execute(connection, s"DROP ROLE $user")
 
+  test("the longest names that are accepted can be used"):
+    val database = server.newDatabase()
+    def named(schema: String) = PgQueue(
+      () => java.sql.DriverManager.getConnection(server.jdbc(database)),
+      "q" * 40,
+      PgCodec.text,
+      schema
+    )
+    val queue = named("s" * 22)
+    queue.create.runSync()
+    assert(queue.offer(PgOffer("a")).runSync().nonEmpty)
+    val said = intercept[IllegalArgumentException](named("s" * 23)).getMessage
+    assert(said.contains("together have 63 characters. They may have at most 62"), said)
+
   test("names and numbers that cannot be are refused before anything is done"):
     def message(body: => Any): String = intercept[IllegalArgumentException](body).getMessage
     def named(queue: String): PgQueue[String] = PgQueue(() => ???, queue, PgCodec.text)

@@ -18,6 +18,7 @@ private[queue] final class QueueTables(
 
   checkName("schema", schema)
   checkName("queue", queue)
+  checkLength(schema, queue)
 
   val jobs: String = s"$schema.$queue"
   val dead: String = s"$schema.${queue}_dead"
@@ -124,4 +125,16 @@ private[queue] object QueueTables:
       throw IllegalArgumentException(
         s"PgQueue: the name of the $what was '$text'. It must have 1 to 40 characters, a small " +
           "letter or _ first, then small letters, digits and _."
+      )
+
+  /** The server refuses to notify a channel whose name has 64 bytes or more. */
+  private val longestTogether = 62
+
+  private def checkLength(schema: String, queue: String): Unit =
+    val length = schema.length + queue.length
+    if length > longestTogether then
+      throw IllegalArgumentException(
+        s"PgQueue: the names of the schema '$schema' and of the queue '$queue' together have " +
+          s"$length characters. They may have at most $longestTogether: both are in the name " +
+          "of a channel of Postgres."
       )
