@@ -33,6 +33,9 @@ final class PgJob[+A] private[queue] (
   /** The payload. **Fails** with the error of the codec. */
   lazy val payload: A = decoded()
 
+  /** True once its holder has acknowledged it, in a transaction that may not be committed yet. */
+  @volatile private[queue] var isAcknowledged: Boolean = false
+
   /** Returns the job's number and token, by which the server knows this take. */
   private[queue] def taken: (Long, Int) = (id, token)
 

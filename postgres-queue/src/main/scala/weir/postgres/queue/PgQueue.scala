@@ -7,6 +7,7 @@ import scala.concurrent.duration.*
 import weir.io.Text
 import weir.{Resource, Stream, Task}
 import weir.postgres.queue.tables.{QueueAccess, QueueCalls, QueueTables}
+import weir.postgres.queue.tables.QueueCalls.Locked
 import weir.postgres.queue.worker.QueueWorker
 
 /** A durable queue of jobs in a Postgres database, for any number of processes. `PgQueue.apply`
@@ -18,8 +19,9 @@ import weir.postgres.queue.worker.QueueWorker
   * worker was lost or too late. The queue refuses the reports of a late worker by the job's token.
   *
   * Each method opens a connection, runs one transaction, and closes the connection: use a pool,
-  * such as HikariCP's. A stream keeps two connections while it runs. The queue's own transactions
-  * are READ COMMITTED, whatever the default of the database.
+  * such as HikariCP's. It waits for a connection, and for each answer of the server, for at most 30
+  * seconds. A cancel ends the wait for a connection at once. A stream keeps two connections while
+  * it runs. The queue's own transactions are READ COMMITTED, whatever the default of the database.
   */
 final class PgQueue[A] private (
     connect: () => Connection,
@@ -46,8 +48,10 @@ final class PgQueue[A] private (
     * transaction. Does nothing if they have the latest version: then no right to create anything is
     * needed. Several processes may do so at once.
     *
-    * **Fails** with a [[PgQueueException]] if the user may not create or migrate them, or if a
-    * newer Weir has migrated them.
+    * **Waits** for other processes that migrate queues of the schema, an hour at most.
+    * **Cancelled**: breaks the connection, and the server rolls back. **Fails** with a
+    * [[PgQueueException]] if the user may not create or migrate them, or if a newer Weir has
+    * migrated them.
     */
   def create: Task[Unit] = access.create
 
@@ -57,7 +61,8 @@ final class PgQueue[A] private (
     *
     * **Fails** with a [[PgQueueException]], as all methods do, if the tables do not exist or may
     * not be used; with one of `Kind.NotStorable`, before the server is called, if the payload or
-    * the key is text that Postgres cannot store; with a `SQLException` for other errors, such as an
+    * the key is text that Postgres cannot store, the key has more than 2,600 bytes in UTF-8, or
+    * `runAt` is not in the years 1 to 9999; with a `SQLException` for other errors, such as an
     * outage. Only a `stream` waits for the end of an outage.
     * {{{
     * val added: Task[Option[Long]] = queue.offer(PgOffer("hello", key = Some("greet")))
@@ -111,7 +116,8 @@ final class PgQueue[A] private (
   /** Acknowledges the job: it is done, and is removed from the queue.
     *
     * **Fails** with a `PgQueueException` of `Kind.LeaseLost` if the caller no longer holds the job:
-    * its lease has ended, and another worker has taken it. Its work may then be done again.
+    * the caller has reported it already, or its lease has ended and another worker has taken it.
+    * Then its work may be done again.
     */
   def ack(job: PgJob[A]): Task[Unit] = ackAll(Vector(job)).map(refuse(_))
 
@@ -122,15 +128,16 @@ final class PgQueue[A] private (
     if jobs.isEmpty then Task.pure(Vector.empty)
     else
       val all = jobs.toVector
-      access.transaction(calls.ack(_, all)).map(done => all.filterNot(job => done(job.taken)))
+      access.transaction(calls.ack(_, all)).map(acknowledged(all, _))
 
   /** Acknowledges the job as `ack` does, in the open transaction of `connection`. If the job's
     * effects are in the same transaction, they happen exactly once: roll it back if this fails.
+    * Call it last, just before the commit: a stream cannot renew the lease of the job in between.
     */
   def ackWithin(connection: Connection)(job: PgJob[A]): Task[Unit] =
     access
       .within(connection)(callsWithin.ack(connection, Vector(job)))
-      .map(done => refuse(if done.isEmpty then Vector(job) else Vector.empty))
+      .map(done => refuse(acknowledged(Vector(job), done)))
 
   /** Reports that the attempt has failed. Returns true if the job can be taken again after `delay`,
     * and false if this was its last attempt, so that it is dead now. `error` is the reason, for the
@@ -151,7 +158,9 @@ final class PgQueue[A] private (
     * **Fails** as `ack`.
     */
   def giveBack(job: PgJob[A]): Task[Unit] =
-    access.transaction(calls.giveBack(_, Vector(job))).map(done => refuse(missing(job, done)))
+    access
+      .transaction(calls.giveBack(_, Vector(job), Locked.Wait))
+      .map(done => refuse(missing(job, done)))
 
   /** Extends the lease: the caller holds the job for the time of `lease` from now on. **Fails** as
     * `ack`.
@@ -159,7 +168,7 @@ final class PgQueue[A] private (
   def extend(job: PgJob[A], lease: FiniteDuration): Task[Unit] =
     checkLease("extend", lease)
     access
-      .transaction(calls.extend(_, Vector(job), lease.toMillis))
+      .transaction(calls.extend(_, Vector(job), lease.toMillis, Locked.Wait))
       .map(done => refuse(missing(job, done)))
 
   // ---- a worker ----
@@ -200,11 +209,10 @@ final class PgQueue[A] private (
     QueueWorker.results(
       calls,
       tables.channel,
-      () => access.open(),
+      access,
       worker,
       parallelism,
       lease,
-      access.meaning,
       work
     )
 
@@ -251,6 +259,12 @@ final class PgQueue[A] private (
     )
     QueueFigures(this, tables.jobs, every).watched
 
+  /** Marks the jobs of `jobs` that are done, and returns the others. */
+  private def acknowledged(jobs: Vector[PgJob[A]], done: Set[(Long, Int)]): Vector[PgJob[A]] =
+    val (acked, refused) = jobs.partition(job => done(job.taken))
+    acked.foreach(_.isAcknowledged = true)
+    refused
+
   private def missing(job: PgJob[A], done: Set[(Long, Int)]): Vector[PgJob[A]] =
     if done(job.taken) then Vector.empty else Vector(job)
 
@@ -260,9 +274,10 @@ final class PgQueue[A] private (
   private def leaseLost(job: PgJob[A]): PgQueueException =
     PgQueueException(
       PgQueueException.Kind.LeaseLost,
-      s"PgQueue: ${tables.jobs}: the caller no longer holds $job: its lease has ended, and since " +
-        "then the job was taken by another worker, done, or moved to the dead jobs. Its effects " +
-        "may happen again. Use longer leases, or extend them."
+      s"PgQueue: ${tables.jobs}: the caller no longer holds $job: it has reported the job, or " +
+        "the lease has ended, and since then the job was taken by another worker, done, or moved " +
+        "to the dead jobs. In that case its effects may happen again: use longer leases, or " +
+        "extend them."
     )
 
   private def checkLease(method: String, lease: FiniteDuration): Unit =

@@ -18,14 +18,15 @@ import weir.postgres.queue.tables.Storable
   *   ended
   * @param listens
   *   true to hold a second connection that waits for notifications. Without it, only polling finds
-  *   jobs, which is necessary behind a PgBouncer that pools transactions
+  *   jobs, which is necessary behind a PgBouncer that pools transactions. One before 1.21 also
+  *   needs `prepareThreshold=0` in the URL of the connections
   * @param pause
   *   returns the wait of a job after its attempt with this number has failed
   * @param stop
-  *   when this task ends, no more jobs are taken, and the stream ends once the running jobs have
-  *   ended
+  *   when this task ends, with an error too, no more jobs are taken, and the stream ends once the
+  *   running jobs have ended
   * @param listener
-  *   receives the events of jobs and of the connection
+  *   receives the events of jobs and of the connection, one at a time
   */
 final case class PgWorker(
     name: String = PgWorker.processName,

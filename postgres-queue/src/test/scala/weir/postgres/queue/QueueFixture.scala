@@ -2,7 +2,9 @@ package weir.postgres.queue
 
 import java.sql.{Connection, DriverManager}
 import scala.concurrent.duration.*
+import scala.util.Using
 
+import weir.Task
 import weir.postgres.*
 
 /** Queues in databases of their own. */
@@ -23,6 +25,26 @@ trait QueueFixture extends ServerSuite:
     Vector.tabulate(count)(i => PgOffer(i.toString))
 
   def on[R](database: String)(body: Connection => R): R = server.admin(database)(body)
+
+  /** Runs `task` once, which must wait for a row that `sql` has changed, and then commits that
+    * change.
+    */
+  def behind[R](database: String, sql: String)(task: => Task[R]): R =
+    Using.resource(DriverManager.getConnection(server.jdbc(database))) { holder =>
+      holder.setAutoCommit(false)
+      server.execute(holder, sql)
+      val running = task.start.runSync()
+      awaitLock(database)
+      holder.commit()
+      running.joinOrFail.runSync()
+    }
+
+  def awaitLock(database: String): Unit = eventually("a session waits for the row")(
+    server.ask("postgres")(
+      s"SELECT count(*) FROM pg_stat_activity WHERE datname = '$database' " +
+        "AND wait_event_type = 'Lock'"
+    ) == "1"
+  )
 
   /** Makes the leases of all jobs end now. */
   def endLeases(database: String): Unit = on(database)(

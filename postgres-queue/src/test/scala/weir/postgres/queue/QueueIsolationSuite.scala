@@ -1,11 +1,9 @@
 package weir.postgres.queue
 
-import java.sql.DriverManager
 import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue, CountDownLatch}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
-import scala.util.Using
 
 import weir.{Deferred, Task, Tier}
 import weir.postgres.queue.PgWorker.Event
@@ -23,26 +21,6 @@ class QueueIsolationSuite extends QueueFixture:
       )
     )
     (queue, database)
-
-  /** Runs `task` once, which must wait for a row that `sql` has changed, and then commits that
-    * change.
-    */
-  private def behind[R](database: String, sql: String)(task: => Task[R]): R =
-    Using.resource(DriverManager.getConnection(server.jdbc(database))) { holder =>
-      holder.setAutoCommit(false)
-      server.execute(holder, sql)
-      val running = task.start.runSync()
-      awaitLock(database)
-      holder.commit()
-      running.joinOrFail.runSync()
-    }
-
-  private def awaitLock(database: String): Unit = eventually("a session waits for the row")(
-    server.ask("postgres")(
-      s"SELECT count(*) FROM pg_stat_activity WHERE datname = '$database' " +
-        "AND wait_event_type = 'Lock'"
-    ) == "1"
-  )
 
   private def changed(id: Long) =
     s"UPDATE weir_queue.work SET priority = priority + 1 WHERE id = $id"
@@ -69,25 +47,32 @@ class QueueIsolationSuite extends QueueFixture:
     assertEquals(behind(database, inserted)(queue.offer(offered)), None)
     assertEquals(queue.counts.runSync(), PgQueue.Counts(1, 0, 0, 0))
 
-  test("a renewal that meets a change of the row renews, and nobody is told of an outage"):
+  test("a renewal leaves out a row that another has locked, and comes again; nobody is told"):
     val (queue, database) = newStrictQueue()
-    queue.offer(PgOffer("a")).runSync(): Unit
-    val begun = CountDownLatch(1)
+    queue.offerAll(offers(2)).runSync(): Unit
+    val begun = CountDownLatch(2)
     val go = Deferred.unsafe[Unit]
     val events = ConcurrentLinkedQueue[Event]()
     val worker = PgWorker(poll = 1.hour, listener = event => events.add(event): Unit)
     val running = queue
-      .stream(1, 6.seconds, worker)(job => Task(begun.countDown()) >> go.get.as(job.attempt))
-      .head
+      .stream(2, 3.seconds, worker)(job => Task(begun.countDown()) >> go.get.as(job.attempt))
+      .take(2)
+      .toList
       .start
       .runSync()
     await(begun)
-    def ends = server.ask(database)("SELECT leased_until FROM weir_queue.work")
-    val first = ends
-    behind(database, changed(1))(Task.unit)
-    eventually("the lease ends later")(ends != first)
+    def ends(id: Int) =
+      server.ask(database)(s"SELECT leased_until FROM weir_queue.work WHERE id = $id")
+    val first = List(1, 2).map(ends)
+    on(database): holder =>
+      holder.setAutoCommit(false)
+      server.execute(holder, changed(1))
+      eventually("the lease of the other ends later")(ends(2) != first(1))
+      assertEquals(ends(1), first(0))
+      holder.commit()
+    eventually("the lease ends later")(ends(1) != first(0))
     go.complete(()).runSync(): Unit
-    assertEquals(running.joinOrFail.runSync(), Some(1))
+    assertEquals(running.joinOrFail.runSync(), List(1, 1))
     assertEquals(events.asScala.toList, Nil)
 
   test("workers side by side run each job once, and none is told of an outage"):

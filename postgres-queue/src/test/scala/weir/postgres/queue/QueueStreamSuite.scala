@@ -197,6 +197,19 @@ class QueueStreamSuite extends QueueFixture:
     val results = queue.stream(2, lease, deaf.copy(stop = Task.sleep(20.millis)))(_ => Task.unit)
     assertEquals(results.toList.runSync(), Nil)
 
+  test("a stop that fails stops the stream too"):
+    val (queue, _) = newQueue()
+    val stop = Task.fail(Exception("no signal"))
+    val results = queue.stream(2, lease, deaf.copy(stop = stop))(_ => Task.unit)
+    assertEquals(results.toList.timeout(10.seconds).runSync(), Nil)
+
+  test("a parallelism without a limit takes what there is"):
+    val (queue, _) = newQueue()
+    for parallelism <- List(Int.MaxValue, 1_000_000_000) do
+      queue.offer(PgOffer("a")).runSync(): Unit
+      val first = queue.stream(parallelism, lease)(job => Task.pure(job.payload)).head
+      assert(first.timeout(10.seconds).runSync().nonEmpty)
+
   test("leases are renewed while jobs run, each third of their time"):
     val (queue, database) = newQueue()
     queue.offerAll(offers(2)).runSync(): Unit

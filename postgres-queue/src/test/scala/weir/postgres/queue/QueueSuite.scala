@@ -88,6 +88,30 @@ class QueueSuite extends QueueFixture:
     endLeases(database)
     queue.ack(job).runSync()
 
+  test("what was offered for later is ready, and is taken by hand, once it is due"):
+    val (queue, database) = newQueue()
+    val later = Instant.now().plusSeconds(3600)
+    queue.offer(PgOffer("a", runAt = Some(later))).runSync(): Unit
+    assertEquals(queue.counts.runSync(), PgQueue.Counts(0, 0, 1, 0))
+    assertEquals(queue.oldest.runSync(), None)
+    on(database)(server.execute(_, "UPDATE weir_queue.work SET run_at = now() - interval '1 h'"))
+    assertEquals(queue.counts.runSync(), PgQueue.Counts(1, 0, 0, 0))
+    assert(queue.oldest.runSync().exists(_ > 59.minutes))
+    assertEquals(queue.take(5, lease).runSync().map(_.payload), Vector("a"))
+
+  test("a report ends the holding: what comes after it is refused"):
+    val (queue, _) = newQueue()
+    type Report = PgJob[String] => Task[Any]
+    val reports = List[Report](queue.giveBack(_), queue.nack(_, Duration.Zero, "no"))
+    val laters = reports ++ List[Report](queue.ack(_), queue.extend(_, lease))
+    queue.offer(PgOffer("a", maxAttempts = 9)).runSync(): Unit
+    for report <- reports; later <- laters do
+      val job = queue.take(1, lease).runSync().head
+      report(job).runSync(): Unit
+      refused(Kind.LeaseLost)(later(job).runSync()): Unit
+    // Each of the four that failed counts, and none that was given back does.
+    assertEquals(queue.take(1, lease).runSync().map(_.attempt), Vector(5))
+
   test(
     "what is given back can be taken at once, and its attempt does not count, but its token does"
   ):
@@ -105,7 +129,7 @@ class QueueSuite extends QueueFixture:
     val first = queue.take(1, lease).runSync().head
     assertEquals(queue.nack(first, 1.hour, "no\u0000 luck").runSync(), true)
     assertEquals(queue.counts.runSync(), PgQueue.Counts(0, 0, 1, 0))
-    on(database)(server.execute(_, "UPDATE weir_queue.work SET is_due = true"))
+    on(database)(server.execute(_, "UPDATE weir_queue.work SET run_at = now()"))
     val second = queue.take(1, lease).runSync().head
     assertEquals(second.lastError, Some("no  luck"))
     assertEquals(queue.nack(second, Duration.Zero, "again").runSync(), false)
@@ -134,7 +158,7 @@ class QueueSuite extends QueueFixture:
     for _ <- 1 to 2 do
       assertEquals(queue.take(1, lease).runSync().map(_.payload), Vector("poison"))
       endLeases(database)
-    assertEquals(queue.take(2, lease).runSync().map(_.payload), Vector("good"))
+    assertEquals(queue.take(1, lease).runSync().map(_.payload), Vector("good"))
     assertEquals(
       queue.dead(9).runSync().map(d => (d.payload, d.attempts, d.error)),
       Vector(("poison", 2, "the lease of its last attempt ran out"))
@@ -207,6 +231,40 @@ class QueueSuite extends QueueFixture:
     assert(within.contains("the payload of offer 1 of 1"), within)
     val name = intercept[IllegalArgumentException](PgWorker(name = "me\u0000")).getMessage
     assert(name.contains("PgWorker: the name has the character U+0000 at index 2."), name)
+
+  test("a time or a key that cannot be stored is refused before the server is asked"):
+    val unreachable = PgQueue(() => fail("it was asked"), "work", PgCodec.text)
+    def said(job: PgOffer[String]): String =
+      refused(Kind.NotStorable)(unreachable.offerAll(Vector(PgOffer("a"), job)).runSync())
+    for time <- List(Instant.MAX, Instant.MIN, Instant.parse("0000-12-31T23:59:59Z")) do
+      val text = said(PgOffer("b", runAt = Some(time)))
+      assert(text.contains(s"the runAt of offer 2 of 2 is $time"), text)
+    val text = said(PgOffer("b", key = Some("\u00e4" * 1301)))
+    assert(text.contains("the key of offer 2 of 2 has 2602 bytes"), text)
+    val (queue, _) = newQueue()
+    val random = scala.util.Random(1)
+    val longest = Vector.fill(2600)(('!' + random.nextInt(90)).toChar).mkString
+    val ends = Vector("0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999Z").map(Instant.parse)
+    val jobs = PgOffer("", key = Some(longest)) +: ends.map(at => PgOffer("", runAt = Some(at)))
+    assert(queue.offerAll(jobs).runSync().forall(_.nonEmpty))
+
+  test("the error of a job is kept in a database of another encoding, as far as it can be"):
+    val database = "latin_queue"
+    on("postgres")(
+      server.execute(
+        _,
+        s"CREATE DATABASE $database ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' " +
+          "TEMPLATE template0"
+      )
+    )
+    try
+      val queue = queueIn(server.jdbc(database))
+      queue.create.runSync()
+      queue.offer(PgOffer("a")).runSync(): Unit
+      val job = queue.take(1, lease).runSync().head
+      assertEquals(queue.nack(job, Duration.Zero, "10 \u20ac \ud83d\ude00!").runSync(), true)
+      assertEquals(queue.take(1, lease).runSync().head.lastError, Some("10 ? ?!"))
+    finally on("postgres")(server.execute(_, s"DROP DATABASE $database WITH (FORCE)"))
 
   test("takers at the same time never get the same job, and together all of them"):
     val (queue, _) = newQueue()

@@ -1,8 +1,9 @@
 package weir.postgres.queue.tables
 
 import java.sql.{Connection, SQLException}
+import scala.concurrent.duration.*
 
-import weir.Task
+import weir.{Resource, Task}
 import weir.postgres.queue.{PgCodec, PgQueueException}
 import weir.postgres.queue.PgQueueException.Kind
 
@@ -11,30 +12,29 @@ import weir.postgres.queue.PgQueueException.Kind
 private[queue] final class QueueAccess(
     connect: () => Connection,
     tables: QueueTables,
-    column: PgCodec.Column
+    column: PgCodec.Column,
+    connectLimit: FiniteDuration = QueueAccess.patience
 ):
+  import QueueAccess.*
+
   private val versions = TableVersions(tables, column)
   @volatile private var isChecked = false
 
-  /** Runs `body` with a connection, in a transaction of its own.
+  /** Runs `body` with a connection, in a transaction of its own. Repeats it after a deadlock, and
+    * after a key that another has added since the transaction looked for it.
     *
-    * A cancel waits for it: a statement takes milliseconds, and a call to a server that does not
-    * answer is given up.
+    * **Cancelled** while it waits for a connection: at once. A statement takes milliseconds, and
+    * one that is not answered is given up, so a cancel waits for it.
     */
-  def transaction[R](body: Connection => R): Task[R] = Task.uninterruptible {
-    translated {
-      val connection = connect()
-      try
-        connection.setNetworkTimeout(_.run(), QueueAccess.patienceMillis)
-        try
-          // The transaction begins after the check, even if a pool gives out connections that are
-          // in one.
-          connection.setAutoCommit(true)
-          check(connection)
-          Jdbc.transaction(connection)(body(connection))
-        finally if !connection.isClosed then connection.setNetworkTimeout(_.run(), 0)
-      finally connection.close()
+  def transaction[R](body: Connection => R): Task[R] = connected(patience) { connection =>
+    val once = Task.uninterruptible {
+      check(connection)
+      Jdbc.transaction(connection)(body(connection))
     }
+    def repeated(tries: Int): Task[R] = once.recoverWith {
+      case error: SQLException if tries > 1 && repeatable(error.getSQLState) => repeated(tries - 1)
+    }
+    repeated(mostTries)
   }
 
   /** Runs `body` with the caller's connection, in the caller's transaction. */
@@ -45,28 +45,34 @@ private[queue] final class QueueAccess(
     }
   }
 
-  /** Returns a connection whose database has the tables. */
-  def open(): Connection = translated {
-    val connection = connect()
-    try
-      check(connection)
-      connection
-    catch
-      case error: Throwable =>
-        connection.close()
-        throw error
-  }
+  /** A place for a connection, which [[open]] fills. */
+  def held: Resource[HeldConnection] = HeldConnection(connect)
 
-  /** Creates or migrates the tables, as `TableVersions` does. */
-  def create: Task[Unit] = Task.uninterruptible {
-    translated {
-      val connection = connect()
-      try
-        versions.migrate(connection)
-        check(connection)
-      finally connection.close()
+  /** Opens a connection whose database has the tables, as `HeldConnection.open`. */
+  def open(
+      held: HeldConnection,
+      limit: FiniteDuration,
+      patience: FiniteDuration
+  ): Task[Connection] =
+    held
+      .open(limit, patience)
+      .flatTap(connection => Task.uninterruptible(translated(check(connection))))
+
+  /** Creates or migrates the tables, as `TableVersions` does.
+    *
+    * **Cancelled**: breaks the connection, so that the server rolls back.
+    */
+  def create: Task[Unit] = connected(longestMigration) { connection =>
+    Task.delay {
+      versions.migrate(connection)
+      check(connection)
     }
   }
+
+  private def connected[R](patience: FiniteDuration)(use: Connection => Task[R]): Task[R] =
+    held
+      .use(_.open(connectLimit, patience).flatMap(use))
+      .adaptError { case error: SQLException => meaning(error) }
 
   private def check(connection: Connection): Unit = if !isChecked then
     versions.check(connection)
@@ -98,4 +104,13 @@ private[queue] final class QueueAccess(
       case _ => error
 
 private[queue] object QueueAccess:
-  private val patienceMillis = 30_000
+  /** The time for which calls wait for a connection, and for an answer. */
+  val patience: FiniteDuration = 30.seconds
+
+  /** The time for which one statement of a migration may take, or wait for another migration. */
+  private val longestMigration = 1.hour
+
+  private val mostTries = 10
+
+  /** A key that is there already, and a deadlock. */
+  private val repeatable = Set("23505", "40P01")

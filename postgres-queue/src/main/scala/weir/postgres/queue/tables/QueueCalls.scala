@@ -76,13 +76,20 @@ private[queue] final class QueueCalls[A](
 
   private val takeFirstSql = takeSql("")
 
-  /** Takes up to `count` jobs, in their order. A job without an attempt left was lost with its last
-    * worker. It is moved to the dead jobs in this transaction instead.
+  /** Takes up to `count` jobs, in their order, those whose time has come among them. A job without
+    * an attempt left was lost with its last worker. It is moved to the dead jobs in this
+    * transaction instead, and another is taken.
     */
   def take(connection: Connection, count: Int, lease: Long, worker: String): Vector[PgJob[A]] =
-    val (spent, live) = takeWithSpent(connection, count, lease, worker).partition(isSpent)
-    if spent.nonEmpty then bury(connection, spent)
-    live
+    promote(connection): Unit
+    val taken = Vector.newBuilder[PgJob[A]]
+    var want = count
+    while want > 0 do
+      val (spent, live) = takeWithSpent(connection, want, lease, worker).partition(isSpent)
+      if spent.nonEmpty then bury(connection, spent)
+      taken ++= live
+      want = if spent.isEmpty then 0 else want - live.size
+    taken.result()
 
   /** As `take`, those with no attempt left among them: the caller buries them. */
   def takeWithSpent(
@@ -175,9 +182,14 @@ private[queue] final class QueueCalls[A](
   def bury(connection: Connection, jobs: Vector[PgJob[Any]]): Unit =
     held(connection, settings + burySql, jobs): Unit
 
+  /** True of the jobs `j` that the caller holds, of those in `a`. A report ends the holding,
+    * although the token stays.
+    */
+  private val isHeld = "j.id = a.id AND j.token = a.token AND j.leased_until IS NOT NULL"
+
   private val ackSql =
     s"""DELETE FROM ${tables.jobs} j USING unnest(?::bigint[], ?::int[]) AS a(id, token)
-       |WHERE j.id = a.id AND j.token = a.token RETURNING j.id, j.token""".stripMargin
+       |WHERE $isHeld RETURNING j.id, j.token""".stripMargin
 
   private lazy val ackAndTakeFirstSql = s"$settings$ackSql; $takeFirstSql; COMMIT"
   private lazy val ackAndTakeFromSql =
@@ -194,7 +206,7 @@ private[queue] final class QueueCalls[A](
        |    AS a(id, token, delay, error)
        |), gone AS (
        |  DELETE FROM ${tables.jobs} j USING a
-       |  WHERE j.id = a.id AND j.token = a.token AND j.attempts >= j.max_attempts
+       |  WHERE $isHeld AND j.attempts >= j.max_attempts
        |  RETURNING j.id, run_at, priority, attempts, max_attempts, worker, key, payload, a.error,
        |    j.token
        |), buried AS (
@@ -205,7 +217,7 @@ private[queue] final class QueueCalls[A](
        |    is_due = a.delay <= 0,
        |    run_at = CASE WHEN a.delay > 0
        |      THEN now() + a.delay * interval '1 millisecond' ELSE run_at END
-       |  FROM a WHERE j.id = a.id AND j.token = a.token AND j.attempts < j.max_attempts
+       |  FROM a WHERE $isHeld AND j.attempts < j.max_attempts
        |  RETURNING j.id, j.token
        |)
        |SELECT id, token, true FROM gone UNION ALL SELECT id, token, false FROM again""".stripMargin
@@ -217,35 +229,51 @@ private[queue] final class QueueCalls[A](
       .query(connection, settings + nackSql) { statement =>
         names(statement, failures.map(_.job))
         array(statement, 3, "int8", failures.map(failure => Long.box(failure.delayMillis)))
-        array(statement, 4, "text", failures.map(failure => Storable.error(failure.error)))
+        array(statement, 4, "text", failures.map(f => Storable.error(f.error, connection)))
       }(row => key(row) -> row.getBoolean(3))
       .toMap
 
-  private val giveBackSql =
-    s"""WITH again AS (
+  /** The jobs that the caller holds, as a table `a`.
+    *
+    * @param locked
+    *   what to do with the rows that another transaction has locked
+    */
+  private def heldJobs(locked: Locked): String =
+    s"""(
+       |  SELECT j.id, j.token FROM unnest(?::bigint[], ?::int[]) AS a(id, token)
+       |  JOIN ${tables.jobs} j ON $isHeld FOR UPDATE OF j ${locked.sql}
+       |) AS a""".stripMargin
+
+  private val giveBackSql = Locked.all(locked => s"""WITH again AS (
        |  UPDATE ${tables.jobs} j SET leased_until = NULL, worker = NULL, attempts = attempts - 1
-       |  FROM unnest(?::bigint[], ?::int[]) AS a(id, token)
-       |  WHERE j.id = a.id AND j.token = a.token RETURNING j.id, j.token
+       |  FROM ${heldJobs(locked)} WHERE $isHeld RETURNING j.id, j.token
        |)
        |SELECT id, token, (SELECT pg_notify('${tables.channel}', '')::text)
-       |FROM again""".stripMargin
+       |FROM again""".stripMargin)
 
   /** The jobs can be taken at once, and the attempt does not count. */
-  def giveBack(connection: Connection, jobs: Vector[PgJob[Any]]): Set[(Long, Int)] =
-    held(connection, settings + giveBackSql, jobs)
+  def giveBack(
+      connection: Connection,
+      jobs: Vector[PgJob[Any]],
+      locked: Locked
+  ): Set[(Long, Int)] =
+    held(connection, settings + giveBackSql(locked), jobs)
 
-  private val extendSql =
-    s"""UPDATE ${tables.jobs} j
+  private val extendSql = Locked.all(locked => s"""UPDATE ${tables.jobs} j
        |SET leased_until = now() + ?::bigint * interval '1 millisecond'
-       |FROM unnest(?::bigint[], ?::int[]) AS a(id, token)
-       |WHERE j.id = a.id AND j.token = a.token RETURNING j.id, j.token""".stripMargin
+       |FROM ${heldJobs(locked)} WHERE $isHeld RETURNING j.id, j.token""".stripMargin)
 
   /** Extends the leases of the jobs that the caller still holds, to `lease` from now on, and
     * returns their numbers and tokens.
     */
-  def extend(connection: Connection, jobs: Vector[PgJob[Any]], lease: Long): Set[(Long, Int)] =
+  def extend(
+      connection: Connection,
+      jobs: Vector[PgJob[Any]],
+      lease: Long,
+      locked: Locked
+  ): Set[(Long, Int)] =
     Jdbc
-      .query(connection, settings + extendSql) { statement =>
+      .query(connection, settings + extendSql(locked)) { statement =>
         statement.setLong(1, lease)
         names(statement, jobs.sortBy(_.id), 2)
       }(key)
@@ -269,15 +297,17 @@ private[queue] final class QueueCalls[A](
   def untilNext(connection: Connection): Option[Long] =
     Jdbc.query(connection, settings + nextSql)(_ => ())(_.getLong(1)).headOption
 
-  private val presentSql = s"SELECT id FROM ${tables.jobs} WHERE id = ANY (?::bigint[])"
+  private val presentSql = s"SELECT id, token FROM ${tables.jobs} WHERE id = ANY (?::bigint[])"
 
-  /** Returns the jobs that are in the queue, whoever holds them. */
-  def present(connection: Connection, jobs: Vector[PgJob[Any]]): Set[Long] =
+  /** Returns the numbers and tokens of the jobs that are in the queue, whoever holds them. Waits
+    * for no lock.
+    */
+  def present(connection: Connection, jobs: Vector[PgJob[Any]]): Map[Long, Int] =
     Jdbc
       .query(connection, settings + presentSql)(
         array(_, 1, "int8", jobs.map(job => Long.box(job.id)))
-      )(_.getLong(1))
-      .toSet
+      )(key)
+      .toMap
 
   private val deadSql =
     s"""SELECT id, attempts, died_at, key, error, payload FROM ${tables.dead}
@@ -317,11 +347,15 @@ private[queue] final class QueueCalls[A](
       .query(connection, isolation + reviveSql)(array(_, 1, "int8", ids.map(Long.box)))(_ => ())
       .size
 
+  /** True of what a take would find: it makes ready first what has become due. */
+  private val isReady =
+    "(is_due OR run_at <= now()) AND (leased_until IS NULL OR leased_until < now())"
+
   private val countsSql =
     s"""SELECT
-       |  count(*) FILTER (WHERE is_due AND (leased_until IS NULL OR leased_until < now())),
+       |  count(*) FILTER (WHERE $isReady),
        |  count(*) FILTER (WHERE leased_until >= now()),
-       |  count(*) FILTER (WHERE NOT is_due),
+       |  count(*) FILTER (WHERE NOT is_due AND run_at > now()),
        |  (SELECT count(*) FROM ${tables.dead})
        |FROM ${tables.jobs}""".stripMargin
 
@@ -335,8 +369,7 @@ private[queue] final class QueueCalls[A](
 
   private val oldestSql =
     s"""SELECT extract(epoch FROM clock_timestamp() - run_at) FROM ${tables.jobs}
-       |WHERE is_due AND (leased_until IS NULL OR leased_until < now())
-       |ORDER BY run_at LIMIT 1""".stripMargin
+       |WHERE $isReady ORDER BY run_at LIMIT 1""".stripMargin
 
   /** Returns the number of seconds for which the oldest job that could be taken has been due. */
   def oldest(connection: Connection): Option[Double] =
@@ -358,6 +391,18 @@ private[queue] final class QueueCalls[A](
     Jdbc.query(connection, sql)(names(_, jobs.sortBy(_.id)))(key).toSet
 
 private[queue] object QueueCalls:
+  /** The behaviour of a statement at a row that another transaction has locked. A stream skips the
+    * row, so that one job does not hold up the others.
+    */
+  enum Locked(val sql: String):
+    case Wait extends Locked("")
+    case Skip extends Locked("SKIP LOCKED")
+
+  object Locked:
+    /** Makes a statement for each. */
+    def all(sql: Locked => String): Map[Locked, String] =
+      Locked.values.map(locked => locked -> sql(locked)).toMap
+
   /** An attempt that failed. */
   final case class Failure(job: PgJob[Any], delayMillis: Long, error: String)
 

@@ -1,15 +1,16 @@
 package weir.postgres.queue.worker
 
 import java.sql.{Connection, SQLException}
-import java.util.concurrent.{TimeUnit, TimeoutException}
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.locks.ReentrantLock
 import scala.concurrent.duration.*
 import scala.util.control.NonFatal
 
 import weir.Task
-import weir.io.Text
 import weir.postgres.queue.{PgJob, PgWorker}
 import weir.postgres.queue.PgWorker.Event
-import weir.postgres.queue.tables.{Jdbc, QueueCalls, Storable}
+import weir.postgres.queue.tables.{HeldConnection, Jdbc, QueueAccess, QueueCalls, Storable}
+import weir.postgres.queue.tables.QueueCalls.Locked
 
 /** Talks to the server for a worker: one fiber, one connection, one exchange after the other.
   *
@@ -19,6 +20,8 @@ import weir.postgres.queue.tables.{Jdbc, QueueCalls, Storable}
   *
   * @param lease
   *   the length of a lease in milliseconds; it is renewed after each third of it
+  * @param held
+  *   the place of its connection, which others close at the end
   * @param start
   *   begins to run jobs
   * @param cancel
@@ -28,7 +31,8 @@ import weir.postgres.queue.tables.{Jdbc, QueueCalls, Storable}
   */
 private[queue] final class ExchangeLoop[A](
     calls: QueueCalls[A],
-    connect: () => Connection,
+    access: QueueAccess,
+    held: HeldConnection,
     state: WorkerState[A],
     worker: PgWorker,
     lease: Long,
@@ -39,12 +43,15 @@ private[queue] final class ExchangeLoop[A](
   import ExchangeLoop.*
 
   /** The time within which the server must answer, so that no lease is in danger. */
-  private val patience = (lease / 3).max(shortestPatience).min(longestPatience)
+  private val patience = (lease.millis / 3).max(shortestPatience).min(QueueAccess.patience)
   private val bare = calls.withoutSettings
   private val third = TimeUnit.MILLISECONDS.toNanos(lease) / 3
 
   /** Short enough for many tries: a lease is renewed when two thirds of its time are left. */
   private val longestWait = (third / 4).min(longestRetry).max(2 * firstRetry)
+
+  /** Held while the listener is told of an event, so that it is told of one at a time. */
+  private val telling = ReentrantLock()
 
   // owner only: the fiber of `run`
   private var mayBeCommitted = false
@@ -52,94 +59,70 @@ private[queue] final class ExchangeLoop[A](
   private var promotedAt = System.nanoTime() - promoteEvery
   private var takeFrom = Option.empty[PgJob[A]]
 
+  /** Opens the first connection. **Fails** if there is none within the time of a call. */
+  def begin: Task[Unit] = open(QueueAccess.patience).void
+
   /** Exchanges with the server until the worker's state has been closed or stopped, and all is
     * reported.
     *
     * **Fails** with an error of the server that would not pass by trying again.
     */
-  def run(first: Connection): Task[Unit] = Task.direct:
-    var connection = Option(first)
+  def run: Task[Unit] = Task.direct:
     var retry = firstRetry
     var isDone = false
     var closingSince = Option.empty[Long]
-    prepare(first)
-    try
-      while !isDone do
-        dropExpired.await
-        connection match
-          case Some(current) =>
-            val plan = state.next()
-            mayBeCommitted = false
-            try
-              exchange(current, plan).await
-              isDone = plan.isLast
-              if retry > firstRetry then tell(Event.Reconnected)
-              retry = firstRetry
-            catch
-              case error: SQLException if TransientErrors.includes(error) =>
-                foundNone = true // the knowledge of the queue may be outdated
-                if mayBeCommitted then plan.reports.foreach(_.leased.isDoubted = true)
-                state.putBack(plan.reports)
-                if retry == firstRetry then tell(Event.Disconnected(error))
-                if !TransientErrors.keepConnection(error) then
-                  discard(current)
-                  connection = None
-                state.pause(retry)
-                retry = (retry * 2).min(longestWait)
-          case None =>
-            if state.isClosing then
-              val since = closingSince.getOrElse(System.nanoTime())
-              closingSince = Some(since)
-              isDone = System.nanoTime() - since > farewell
-            try
-              if !isDone then
-                val fresh = connected.await
-                connection = Some(fresh)
-                prepare(fresh)
-            catch
-              case error: SQLException if TransientErrors.includes(error) =>
-                state.pause(retry)
-                retry = (retry * 2).min(longestWait)
-    finally connection.foreach(restore)
+    while !isDone do
+      held.current match
+        case Some(current) =>
+          val plan = state.next()
+          mayBeCommitted = false
+          try
+            exchange(current, plan).await
+            isDone = plan.isLast
+            if retry > firstRetry then tell(Event.Reconnected)
+            retry = firstRetry
+          catch
+            case error: SQLException if TransientErrors.includes(error) =>
+              foundNone = true // the knowledge of the queue may be outdated
+              if mayBeCommitted then plan.reports.foreach(_.leased.isDoubted = true)
+              state.putBack(plan.reports)
+              if retry == firstRetry then tell(Event.Disconnected(error))
+              if !TransientErrors.keepConnection(error) then held.close()
+              state.pause(retry)
+              retry = (retry * 2).min(longestWait)
+        case None =>
+          if state.isClosing then
+            val since = closingSince.getOrElse(System.nanoTime())
+            closingSince = Some(since)
+            isDone = System.nanoTime() - since > farewell
+          if state.isFinished then isDone = true
+          try if !isDone then open(patience.max(shortestConnect)).await: Unit
+          catch
+            case error: SQLException if TransientErrors.includes(error) =>
+              held.close()
+              state.pause(retry)
+              retry = (retry * 2).min(longestWait)
 
-  /** Returns a new connection. A server may accept one and never answer, so this has a limit. */
-  private def connected: Task[Connection] =
-    val limit = patience.max(shortestConnect).millis
-    Task
-      .delay(connect())
-      .timeout(limit)
-      .adaptError { case late: TimeoutException =>
-        SQLException(
-          s"no answer to a new connection within ${Text.ofDuration(limit)}",
-          "08001",
-          late
-        )
-      }
+  /** Drops the jobs whose lease could not be renewed, when it ends: another worker may have them.
+    * Never ends. It runs beside the loop, which may wait for the server for longer than a lease.
+    */
+  def dropExpired: Task[Nothing] = Task.defer {
+    val now = System.nanoTime()
+    drop(state.expired(now)).andThen(Task.sleep(state.untilExpiry(now, third).nanos))
+  }.forever
 
-  private def prepare(connection: Connection): Unit =
-    connection.setAutoCommit(true)
-    connection.setNetworkTimeout(_.run(), patience.toInt)
-
-  private def restore(connection: Connection): Unit =
-    try connection.setNetworkTimeout(_.run(), 0)
-    catch case _: SQLException => ()
-    discard(connection)
-
-  private def discard(connection: Connection): Unit =
-    try connection.close()
-    catch case _: SQLException => ()
+  private def open(limit: FiniteDuration): Task[Connection] = access.open(held, limit, patience)
 
   private def tell(event: Event): Unit =
+    telling.lock()
     try worker.listener(event)
     catch case NonFatal(_) => ()
-
-  /** Drops the jobs whose lease could not be renewed: another worker may have them. */
-  private def dropExpired: Task[Unit] = drop(state.expired(System.nanoTime()))
+    finally telling.unlock()
 
   private def drop(leasedJobs: Vector[LeasedJob[A]]): Task[Unit] =
     val lost = state.lost(leasedJobs)
-    lost.foreach(leased => tell(Event.LeaseLost(leased.job)))
-    if lost.isEmpty then Task.unit else cancel(lost)
+    if lost.isEmpty then Task.unit
+    else cancel(lost).andThen(Task(lost.foreach(leased => tell(Event.LeaseLost(leased.job)))))
 
   private def exchange(connection: Connection, plan: WorkerState.Plan[A]): Task[Unit] =
     val now = System.nanoTime()
@@ -152,7 +135,8 @@ private[queue] final class ExchangeLoop[A](
     val answer =
       if isPlain then ackAndTake(connection, plan, done)
       else inSteps(connection, plan, done, failed, returned, renewing)
-    for leased <- renewing if answer.renewed(leased.job.taken) do leased.endsNanos = now + 3 * third
+    for leased <- renewing if answer.renewal.renewed(leased.job.taken) do
+      leased.endsNanos = now + 3 * third
     if renewing.nonEmpty then state.renewAgain(now + third)
     failed.foreach(report => tellFailed(report, answer.nacked.get(report.leased.job.taken)))
     val (kept, refused) = done.partition(report => answer.acked(report.leased.job.taken))
@@ -161,7 +145,7 @@ private[queue] final class ExchangeLoop[A](
     if plan.want > 0 then state.lookAgain(answer.taken.againNanos)
     state.exchanged(kept.size)
     val begun = state.took(taken, now + third)
-    drop(renewing.filter(leased => !answer.renewed(leased.job.taken)))
+    drop(renewing.filter(leased => answer.renewal.lost(leased.job.taken)))
       .andThen(if begun.isEmpty then Task.unit else start(begun))
       .andThen(if kept.isEmpty then Task.unit else emit(kept.map(_.result)))
 
@@ -189,10 +173,10 @@ private[queue] final class ExchangeLoop[A](
     if spent.nonEmpty || missing.nonEmpty || isAll then
       Jdbc.transaction(connection) {
         if spent.nonEmpty then calls.bury(connection, spent)
-        before = doneBefore(calls, connection, missing.filter(_.isDoubted))
+        before = doneBefore(calls, connection, missing.filter(_.mayBeDone))
         if isAll then again = untilNext(calls, connection)
       }
-    Answer(acked ++ before, Map.empty, Set.empty, Taken(jobs, again))
+    Answer(acked ++ before, Map.empty, Renewal.none, Taken(jobs, again))
 
   private def inSteps(
       connection: Connection,
@@ -218,14 +202,15 @@ private[queue] final class ExchangeLoop[A](
               QueueCalls.Failure(report.leased.job, report.pause.toMillis, error)
             )
           )
-      if returned.nonEmpty then calls().giveBack(connection, returned.map(_.leased.job)): Unit
-      val renewed =
-        if renewing.isEmpty then Set.empty[(Long, Int)]
-        else calls().extend(connection, renewing.map(_.job), lease)
+      // One that is locked is not given back: it can be taken when its lease ends.
+      if returned.nonEmpty then
+        calls().giveBack(connection, returned.map(_.leased.job), Locked.Skip): Unit
+      val renewal =
+        if renewing.isEmpty then Renewal.none else renew(calls, connection, renewing.map(_.job))
       Answer(
-        acked ++ doneBefore(calls(), connection, missing.filter(_.isDoubted)),
+        acked ++ doneBefore(calls(), connection, missing.filter(_.mayBeDone)),
         nacked,
-        renewed,
+        renewal,
         take(calls, connection, plan.want)
       )
     orRolledBack(Jdbc.transaction(connection, () => mayBeCommitted = true)(within))
@@ -253,8 +238,26 @@ private[queue] final class ExchangeLoop[A](
   ): Vector[LeasedJob[A]] =
     done.map(_.leased).filter(leased => !acked(leased.job.taken))
 
+  /** Extends the leases of `jobs`. One whose row another transaction has locked is neither renewed
+    * nor lost. One that has acknowledged itself and is gone cannot be lost any more.
+    */
+  private def renew(
+      calls: () => QueueCalls[A],
+      connection: Connection,
+      jobs: Vector[PgJob[A]]
+  ): Renewal =
+    val renewed = calls().extend(connection, jobs, lease, Locked.Skip)
+    val others = jobs.filterNot(job => renewed(job.taken))
+    if others.isEmpty then Renewal(renewed, Set.empty)
+    else
+      val present = calls().present(connection, others)
+      val (done, rest) =
+        others.partition(job => job.isAcknowledged && !present.contains(job.id))
+      val lost = rest.filterNot(job => present.get(job.id).contains(job.token))
+      Renewal(renewed ++ done.map(_.taken), lost.map(_.taken).toSet)
+
   /** Returns the jobs of `missing` that are done. They were in an exchange whose answer was lost,
-    * and are not in the table any more.
+    * or have acknowledged themselves, and are not in the table any more.
     */
   private def doneBefore(
       calls: => QueueCalls[A],
@@ -265,7 +268,7 @@ private[queue] final class ExchangeLoop[A](
     if asked.isEmpty then Set.empty
     else
       val present = calls.present(connection, asked)
-      asked.filter(job => !present(job.id)).map(_.taken).toSet
+      asked.filter(job => !present.contains(job.id)).map(_.taken).toSet
 
   private def take(calls: () => QueueCalls[A], connection: Connection, want: Int): Taken[A] =
     if want == 0 then Taken(Vector.empty, 0L)
@@ -314,13 +317,17 @@ private[queue] object ExchangeLoop:
   private final case class Answer[A](
       acked: Set[(Long, Int)],
       nacked: Map[(Long, Int), Boolean],
-      renewed: Set[(Long, Int)],
+      renewal: Renewal,
       taken: Taken[A]
   )
 
-  private val shortestPatience = 1000L
-  private val longestPatience = 30_000L
-  private val shortestConnect = 3000L
+  private final case class Renewal(renewed: Set[(Long, Int)], lost: Set[(Long, Int)])
+
+  private object Renewal:
+    val none: Renewal = Renewal(Set.empty, Set.empty)
+
+  private val shortestPatience = 1.second
+  private val shortestConnect = 3.seconds
 
   private val firstRetry = TimeUnit.MILLISECONDS.toNanos(50)
   private val longestRetry = TimeUnit.SECONDS.toNanos(2)

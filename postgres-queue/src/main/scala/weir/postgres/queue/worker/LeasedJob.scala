@@ -17,6 +17,9 @@ private[queue] final class LeasedJob[A](val job: PgJob[A], @volatile var endsNan
   /** True if its report was in an exchange that may have been committed, but was not answered. */
   var isDoubted: Boolean = false
 
+  /** True if the job may be done although its acknowledgement finds no row. */
+  def mayBeDone: Boolean = isDoubted || job.isAcknowledged
+
 /** A report of a worker to the server about a job. */
 private[queue] enum Report[A](val leased: LeasedJob[A]):
   case Done(of: LeasedJob[A], result: Any) extends Report[A](of)

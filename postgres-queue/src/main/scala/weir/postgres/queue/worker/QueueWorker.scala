@@ -1,6 +1,5 @@
 package weir.postgres.queue.worker
 
-import java.sql.Connection
 import java.util.concurrent.CancellationException
 import java.util.concurrent.atomic.AtomicReference
 import scala.concurrent.duration.*
@@ -9,7 +8,7 @@ import scala.util.control.NonFatal
 import weir.std.Supervisor
 import weir.{Channel, Fiber, Outcome, Resource, Stream, Task}
 import weir.postgres.queue.{PgJob, PgWorker}
-import weir.postgres.queue.tables.QueueCalls
+import weir.postgres.queue.tables.{QueueAccess, QueueCalls}
 
 /** Takes jobs, runs them, and reports their outcomes: one run of `PgQueue.stream`.
   *
@@ -20,11 +19,10 @@ import weir.postgres.queue.tables.QueueCalls
 private[queue] final class QueueWorker[A, B] private (
     calls: QueueCalls[A],
     channel: String,
-    connect: () => Connection,
+    access: QueueAccess,
     settings: PgWorker,
     parallelism: Int,
     lease: FiniteDuration,
-    meaning: Throwable => Throwable,
     work: PgJob[A] => Task[B]
 ):
   private val state = WorkerState[A](parallelism, settings.poll.toNanos)
@@ -41,13 +39,14 @@ private[queue] final class QueueWorker[A, B] private (
 
   private def open: Resource[Channel[Any]] =
     for
-      first <- Resource.eval(Task.uninterruptible(connect()))
+      held <- access.held
       out <- Resource.eval(Channel.unbounded[Any])
       running <- Resource.make(Task(AtomicReference(Option.empty[Fiber[Unit]])))(endLoop)
       jobs <- Supervisor()
       loop = ExchangeLoop(
         calls,
-        connect,
+        access,
+        held,
         state,
         settings,
         lease.toMillis,
@@ -55,19 +54,19 @@ private[queue] final class QueueWorker[A, B] private (
         cancel,
         emit(out)
       )
-      _ <- Resource.eval(
-        loop.run(first).guaranteeCase(endOf(out)).start.map(f => running.set(Some(f)))
-      )
+      _ <- Resource.eval(loop.begin.adaptError { case error => access.meaning(error) })
+      _ <- Resource.eval(loop.run.guaranteeCase(endOf(out)).start.map(f => running.set(Some(f))))
+      _ <- loop.dropExpired.background
       _ <- Resource.make(Task.unit)(_ => Task(state.stop()))
-      _ <- (settings.stop >> Task(state.stop())).background
+      _ <- (settings.stop.attempt >> Task(state.stop())).background
       _ <-
         if settings.listens then
-          Listening.forever(connect, channel, () => state.wake()).background.map(_ => ())
+          Listening.forever(access, channel, () => state.wake()).background.map(_ => ())
         else Resource.pure(())
     yield out
 
   private def endOf(out: Channel[Any])(outcome: Outcome[Unit]): Task[Unit] = outcome match
-    case Outcome.Failed(error) => out.closeWithError(meaning(error)).void
+    case Outcome.Failed(error) => out.closeWithError(access.meaning(error)).void
     case Outcome.Succeeded(_) => out.close.void
     case Outcome.Canceled =>
       out.closeWithError(CancellationException("PgQueue.stream: its worker was cancelled.")).void
@@ -124,12 +123,11 @@ private[queue] object QueueWorker:
   def results[A, B](
       calls: QueueCalls[A],
       channel: String,
-      connect: () => Connection,
+      access: QueueAccess,
       settings: PgWorker,
       parallelism: Int,
       lease: FiniteDuration,
-      meaning: Throwable => Throwable,
       work: PgJob[A] => Task[B]
   ): Stream[B] = Stream.suspend(
-    new QueueWorker(calls, channel, connect, settings, parallelism, lease, meaning, work).results
+    new QueueWorker(calls, channel, access, settings, parallelism, lease, work).results
   )

@@ -18,12 +18,15 @@ import scala.collection.mutable
   *
   * Waiting is blocking, on one condition: a worker of Weir that blocks costs no thread.
   *
-  * @param parallelism
-  *   the number of jobs that may run; three times as many may be held in all, from their take until
-  *   their result is read
+  * @param wanted
+  *   the number of jobs that may run, the parallelism; three times as many may be held in all,
+  *   from their take until their result is read
   */
-private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
+private[queue] final class WorkerState[A](wanted: Int, pollNanos: Long):
   import WorkerState.*
+
+  // so that sums of a few do not overflow
+  private val parallelism = wanted.min(Int.MaxValue / 8)
 
   private val lock = ReentrantLock()
   private val changed = lock.newCondition()
@@ -112,6 +115,10 @@ private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
   def expired(now: Long): Vector[LeasedJob[A]] = locked:
     held.filter(leased => now - leased.endsNanos >= 0).toVector
 
+  /** Returns the time in nanoseconds until the first lease of a held job ends, `most` at most. */
+  def untilExpiry(now: Long, most: Long): Long = locked:
+    held.iterator.map(_.endsNanos - now).foldLeft(most)(_ min _).max(0L)
+
   /** Takes back reports that have not reached the server. */
   def putBack(unsent: Vector[Report[A]]): Unit = locked:
     inExchange = 0
@@ -145,6 +152,9 @@ private[queue] final class WorkerState[A](parallelism: Int, pollNanos: Long):
       changed.signalAll()
 
   def isClosing: Boolean = locked(phase == Phase.Closing)
+
+  /** Returns true if nothing is held any more, nothing will be, and there is nothing to report. */
+  def isFinished: Boolean = locked(isOver && reports.isEmpty)
 
   private def running: Int = held.size - ahead.size
 
