@@ -31,3 +31,8 @@ object Backend:
       "IO",
       Runtime.getRuntime.availableProcessors
     )([A] => (io: IO[A]) => io.unsafeRunSync()(using IORuntime.global))
+
+  /** True in the long tier: the control runs too. If a test fails on `Task` in the short one, run
+    * it with `-Dweir.long=true` to know whose fault it is.
+    */
+  val hasControl: Boolean = java.lang.Boolean.getBoolean("weir.long")

@@ -17,7 +17,7 @@ class DoobieSuite extends WeirSuite:
   private lazy val database = TestServer.shared.newDatabase()
 
   testsOn(Backend.task)
-  testsOn(Backend.io)
+  if Backend.hasControl then testsOn(Backend.io)
 
   private def testsOn[F[_]](backend: Backend[F]): Unit =
     import backend.given

@@ -14,7 +14,7 @@ class Fs2Suite extends WeirSuite:
   override def limit: FiniteDuration = Tier(30.seconds, 10.minutes)
 
   testsOn(Backend.task)
-  testsOn(Backend.io)
+  if Backend.hasControl then testsOn(Backend.io)
 
   private def testsOn[F[_]](backend: Backend[F]): Unit =
     import backend.given

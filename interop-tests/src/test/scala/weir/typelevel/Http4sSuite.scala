@@ -18,7 +18,7 @@ class Http4sSuite extends WeirSuite:
   override def limit: FiniteDuration = Tier(2.minutes, 20.minutes)
 
   testsOn(Backend.task)
-  testsOn(Backend.io)
+  if Backend.hasControl then testsOn(Backend.io)
 
   private def testsOn[F[_]](backend: Backend[F]): Unit =
     import backend.given

@@ -20,7 +20,7 @@ class SkunkSuite extends WeirSuite:
   private lazy val database = TestServer.shared.newDatabase()
 
   testsOn(Backend.task)
-  testsOn(Backend.io)
+  if Backend.hasControl then testsOn(Backend.io)
 
   private def testsOn[F[_]](backend: Backend[F]): Unit =
     import backend.given

@@ -23,7 +23,7 @@ class TlsSuite extends WeirSuite:
   override def limit: FiniteDuration = Tier(1.minute, 5.minutes)
 
   testsOn(Backend.task)
-  testsOn(Backend.io)
+  if Backend.hasControl then testsOn(Backend.io)
 
   private def testsOn[F[_]](backend: Backend[F]): Unit =
     import backend.given
