@@ -172,9 +172,11 @@ private[weir] transparent trait StreamConcurrency[+A]:
     * set, and none at all if it was set before the stream began. With any other task, an element
     * that was made before the end of the task may still be emitted after it.
     *
-    * **Fails** also as soon as `task` fails, and if the work for the next element fails before or
-    * during its cancel. An error of work for later elements, such as that of a further effect of
-    * `parEvalMap`, is printed, and does not fail the stream.
+    * **Fails** also as soon as `task` fails, and if work for which the consumer waits fails before
+    * or during its cancel: the work for the next element, or the work of a stage which has to emit
+    * it, such as the effects of `parEvalMap`. An error of work for later elements is printed, and
+    * does not fail the stream. So is an error of such a stage if a `handleErrorWith` stands between
+    * it and the consumer.
     * {{{
     * val untilStop =
     *   Deferred[Unit].map(stop => Stream.repeatEval(fromNetwork).interruptWhen(stop.get))

@@ -70,7 +70,7 @@ private[stream] abstract class Accumulate(upstream: Pull) extends ConsumerState:
         WaitSlot.lookOrWait(lock, room, fiber)(if hasRoom then () else WaitSlot.Nothing)
     WaitSlot.repeat(Observation.awaitRoom(fiber, look)): Unit
 
-  final def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+  final protected def closeStage(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     Pull.both(stop(fiber, outcome), upstream.close(fiber, outcome))
 
   private def stop(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =

@@ -163,14 +163,20 @@ private final class CompositePull(stream: Composite[Any]) extends Pull:
     val ended = current
     current = EmptySource
     items = null
-    try ended.close(fiber, outcome)
+    try ended.close(fiber, outcomeInside(frames, outcome))
     catch case error: Throwable => thrown = error
     while frames ne end do
       val frame = frames.nn
       frames = frame.outer
-      try frame.close(fiber, outcome)
+      try frame.close(fiber, outcomeInside(frame.outer, outcome))
       catch case error: Throwable => thrown = Failures.add(thrown, error)
     if thrown ne null then throw thrown
+
+  /** Returns the outcome for a part inside of `frame`. A handler there would have had an error of
+    * the work of that part, and a close cannot pass it one.
+    */
+  private def outcomeInside(frame: StreamFrame | Null, outcome: Outcome[Unit]): Outcome[Unit] =
+    if (frame ne null) && frame.isHandled then Terminal.unreached(outcome) else outcome
 
   override def isSpent: Boolean = isPartSpent && {
     // With nothing left, no handler is in scope.

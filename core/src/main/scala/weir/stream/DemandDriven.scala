@@ -103,7 +103,7 @@ private[stream] abstract class DemandDriven(pulls: Pull*) extends ConsumerState:
     if !allBegun then allBegun = sides.count(_.beginIfRequested(fiber)) == sides.size
     awaitAnswer(fiber)
 
-  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+  protected def closeStage(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     sides.foreach(_.producer.requestCancel())
     Pull.both(
       if sides.size == 1 then closeOne(sides.head, fiber, outcome)
@@ -113,7 +113,7 @@ private[stream] abstract class DemandDriven(pulls: Pull*) extends ConsumerState:
         }
         fiber.await(Finalizers.join(closers))
       ,
-      sides.foreach(side => keep(side.made, fiber, outcome))
+      Terminal.keepAll(sides)(side => keep(side.made, fiber, outcome))
     )
 
   private def closeOne(side: Side, fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
@@ -140,20 +140,24 @@ private[weir] final class BesideStage(
   private val foreground = sides(0)
   private val background = sides(1)
 
-  /** The result of `isOver` before the latest request. It holds even if `isOver` has changed since.
-    * Under the lock.
+  /** The result of `hasEnded` before the latest request. It holds even if `isOver` has changed
+    * since. Under the lock.
     */
   private var wasOver = false
 
+  /** True once the consumer was told the end because the task had ended. Consumer only. */
+  private var hasInterrupted = false
+
   override protected def prepare(fiber: TaskFiber): Unit =
-    wasOver = isOver()
-    if !wasOver then super.prepare(fiber)
+    wasOver = hasEnded
+    if !wasOver then super.prepare(fiber) // otherwise work would begin, to be cancelled at once
 
   override def atMost(count: Long): Unit = upstream.atMost(count)
 
   override def next(fiber: TaskFiber): Any = ask(fiber) {
-    val found = requestAndAwait(fiber)
-    if Pull.isEnd(found) && !foreground.isEnd then interrupted(fiber) else found
+    requestAndAwait(fiber) match
+      case BesideStage.Interrupted => interrupted(fiber)
+      case found => found
   }
 
   /** Cancels the work of upstream, since the task has ended. **Waits** for that: until then the
@@ -161,6 +165,7 @@ private[weir] final class BesideStage(
     * place.
     */
   private def interrupted(fiber: TaskFiber): Any =
+    hasInterrupted = true
     foreground.producer.stop(fiber)
     foreground.made match
       case _: Terminal.Canceled => Pull.End // by this stage
@@ -169,9 +174,24 @@ private[weir] final class BesideStage(
 
   protected def answer(fiber: TaskFiber): Any =
     if background.isFailed then background.made
-    else if wasOver || isOver() || ends && !background.isEmpty then Pull.End
+    else if wasOver || hasEnded then BesideStage.Interrupted
     else if foreground.isEmpty then WaitSlot.Nothing
     else foreground.take()
+
+  /** Under the lock: returns true if the task has succeeded, and the stage ends with it. */
+  private def hasEnded: Boolean = isOver() || ends && !background.isEmpty
+
+  /** Work that the consumer waited for may run on fibers of stages upstream, which end only here. A
+    * consumer that has not come to the end that it was told, as one behind a buffer, has not waited
+    * for that work.
+    */
+  override protected def closeStage(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+    val isInterrupted = hasInterrupted && (outcome eq Pull.succeeded)
+    super.closeStage(fiber, if isInterrupted then Terminal.interrupted else outcome)
+
+private[weir] object BesideStage:
+  /** The answer that the task has ended. */
+  object Interrupted
 
 /** Emits the same elements. If the next one takes longer than `nanos`, emits the result of
   * `onIdle`: an element, or an error. `idleTimeout`, `keepAlive`.

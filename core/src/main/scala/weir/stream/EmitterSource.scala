@@ -61,7 +61,7 @@ private[weir] final class EmitterSource(body: Stream.Emitter[Any] => DirectBlock
             "block did not wait. Join the fibers that the block starts, or fork them into a Scope."
         )
 
-  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+  protected def closeStage(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     if code.hasBegun then
       lock.locked(fiber) { isClosing = true }
       code.requestCancel()

@@ -96,6 +96,7 @@ private[weir] final class FanOutStage(
   private def closeAll(how: Channel.Closed): Unit = channels.foreach(_.closeNow(how): Unit)
 
   def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+    val unreached = Terminal.unreached(outcome) // a pipe may handle an error of upstream
     isClosing = true
     val joined = pipes
     // first: a cancelled feeder closes the channels
@@ -108,8 +109,8 @@ private[weir] final class FanOutStage(
         feeder.join(fiber)
       ),
       Pull.both(
-        upstream.close(fiber, outcome),
-        if (failure ne null) && !failureSeen then failure.nn.keep(fiber, outcome)
+        upstream.close(fiber, unreached),
+        if (failure ne null) && !failureSeen then failure.nn.keep(fiber, unreached)
       )
     )
 

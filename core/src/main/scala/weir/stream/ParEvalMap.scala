@@ -164,7 +164,7 @@ private[weir] class ParEvalMapStage(
     if inPlace ne null then inPlace.interrupt()
     for running <- toCancel if running ne fiber do running.requestCancel()
 
-  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+  protected def closeStage(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     Pull.both(stopAll(fiber, outcome), upstream.close(fiber, outcome))
 
   private def stopAll(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =

@@ -89,7 +89,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Concurre
 
   override private[stream] def takeReady(limit: Int): Chunk | Null = buffer.takeReady(limit)
 
-  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+  protected def closeStage(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     Pull.both(
       Pull.both(closeInners(fiber, outcome), keepErrors(fiber, outcome)),
       outer.close(fiber, outcome)
@@ -131,7 +131,7 @@ private[weir] final class ParJoinStage(outer: Pull, limit: Int) extends Concurre
   private def keepErrors(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     val kept =
       java.util.Collections.newSetFromMap(java.util.IdentityHashMap[Throwable, java.lang.Boolean]())
-    buffer.untaken.foreach {
+    Terminal.keepAll(buffer.untaken) {
       case failed: Terminal.Failed => if kept.add(failed.error) then keep(failed, fiber, outcome)
       case _ => ()
     }

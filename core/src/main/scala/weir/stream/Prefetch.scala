@@ -28,12 +28,12 @@ private[weir] final class PrefetchStage(upstream: Pull, buffer: Buffer) extends 
 
   override private[stream] def takeReady(limit: Int): Chunk | Null = buffer.takeReady(limit)
 
-  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+  protected def closeStage(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     Pull.both(stop(fiber, outcome), upstream.close(fiber, outcome))
 
   private def stop(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     producer.stop(fiber)
-    buffer.untaken.foreach(keep(_, fiber, outcome))
+    Terminal.keepAll(buffer.untaken)(keep(_, fiber, outcome))
 
 private[weir] object PrefetchStage:
   def elements(upstream: Pull, limit: Int): Pull = PrefetchStage(upstream, Buffer(limit, null))

@@ -85,7 +85,7 @@ private[weir] final class PublisherSource(
       Observation.awaitInput(fiber, input.Changed): Unit
       null
 
-  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+  protected def closeStage(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     if hasBegun then
       Pull.both(
         PublisherSource.cancel(input),

@@ -183,7 +183,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
 
   // ---- closing ----
 
-  def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
+  protected def closeStage(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     val inner = lock.locked(fiber) {
       closing = outcome
       val inner = current
@@ -194,8 +194,10 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
     if inner ne null then inner.requestCancel()
     outer.join(fiber) // first: the outer fiber may be about to start `inner`
     if inner ne null then inner.join(fiber)
-    failures.foreach(keep(_, fiber, outcome))
     Pull.both(
-      if closeError ne null then throw closeError,
+      Pull.both(
+        Terminal.keepAll(failures)(keep(_, fiber, outcome)),
+        if closeError ne null then throw closeError
+      ),
       upstream.close(fiber, outcome)
     )

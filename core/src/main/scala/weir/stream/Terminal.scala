@@ -19,10 +19,42 @@ private[weir] sealed abstract class Terminal:
   /** Keeps an error that the consumer has not reached. It is suppressed under the consumer's own
     * error, or reported if there is none. Without a fiber of its own the stream would not have had
     * this error yet. So it must not fail the consumer, which has stopped for another reason.
+    *
+    * **Fails** with the error if an interruption has ended the consumer's wait for it: see
+    * `interrupted`.
     */
   def keep(fiber: TaskFiber, outcome: Outcome[Unit]): Unit
 
 private[weir] object Terminal:
+  // ---- three kinds of success; stages tell them apart by identity, finalizers do not ----
+
+  /** The outcome with which `interruptWhen` closes the stream that it has ended while its consumer
+    * waited. Work that the consumer waited for then fails the stream.
+    */
+  val interrupted: Outcome[Unit] = Outcome.Succeeded(())
+
+  /** A success of a consumer that has not come to the end of what it closes, or that would not have
+    * an error in its place. The third kind is `Pull.succeeded`: the consumer has come to the end,
+    * or has stopped by itself. Any other success counts as this one.
+    */
+  private val notReached: Outcome[Unit] = Outcome.Succeeded(())
+
+  /** Returns the same outcome, but `notReached` for any success. */
+  def unreached(outcome: Outcome[Unit]): Outcome[Unit] = outcome match
+    case Outcome.Succeeded(_) => notReached
+    case _ => outcome
+
+  /** Keeps the error of each. **Fails** as `Terminal.keep`, once all are kept: with the first
+    * error, under which the others are suppressed.
+    */
+  def keepAll[A](all: IterableOnce[A])(keep: A => Unit): Unit =
+    var thrown: Throwable | Null = null
+    val left = all.iterator
+    while left.hasNext do
+      try keep(left.next())
+      catch case error: Throwable => thrown = Failures.add(thrown, error)
+    if thrown ne null then throw thrown
+
   /** Upstream has ended; the same object as `Pull.End`. */
   object Ended extends Terminal:
     def reach(fiber: TaskFiber): Any = this
@@ -51,7 +83,7 @@ private[weir] object Terminal:
     */
   final class Canceled private[Terminal] (canceled: SelfCanceled) extends Failed(canceled):
     override def keep(fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
-      canceled.getSuppressed.foreach(Failed(_).keep(fiber, outcome))
+      keepAll(canceled.getSuppressed)(Failed(_).keep(fiber, outcome))
 
   /** The error that the consumer sees of a stage that has cancelled itself. */
   final class SelfCanceled(message: String) extends CancellationException(message)
@@ -68,4 +100,5 @@ private[weir] object Terminal:
   private def keepError(error: Throwable, fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     outcome match
       case Outcome.Failed(first) => Failures.add(first, error): Unit
+      case _ if outcome eq interrupted => Failed(error).reach(fiber)
       case _ => fiber.runtime.report("a stream, ahead of where its consumer stopped,", error)

@@ -14,7 +14,7 @@ import weir.fiber.TaskFiber
   * same as the same chain on a list. They do it in the same order, seen between each two operators,
   * whether their runs are one loop or a chain of stages. Whatever was opened is closed once.
   */
-class OperatorProgramsSuite extends StreamTests, ScalaCheckSuite:
+class OperatorProgramsSuite extends StreamTests, RunWays, ScalaCheckSuite:
   override def limit: FiniteDuration = if Tier.isLong then 20.minutes else 60.seconds
 
   override def scalaCheckInitialSeed =
@@ -91,21 +91,6 @@ class OperatorProgramsSuite extends StreamTests, ScalaCheckSuite:
       hasBegun = true
       Pull.End
     def close(fiber: TaskFiber, outcome: Outcome[Unit]): Unit = closes += 1
-
-  private type Way = (Pull, Array[Step]) => Pull
-
-  private val fused: Way = (source, steps) =>
-    FusedClass.of(source, steps).open(source, steps, Stream.empty)
-  private val chained: Way = (source, steps) =>
-    steps.foldLeft(source)((upstream, step) => step.pull(upstream))
-
-  /** `stream`, whose last steps are run in this way. */
-  private def endRun(stream: Stream[Int], way: Way): Stream[Int] =
-    def unstaged(from: Stream[Any], steps: List[Step]): (Stream[Any], List[Step]) = from match
-      case staged: Staged[Any] => unstaged(staged.upstream, staged.step :: steps)
-      case other => (other, steps)
-    val (source, steps) = unstaged(stream, Nil)
-    if steps.isEmpty then stream else Stream.of(() => way(source.open(), steps.toArray))
 
   private def run(program: Program, way: Way): Seen =
     val passed = ListBuffer[(Int, Int)]()
