@@ -296,6 +296,9 @@ object PgQueue:
     *
     * @param connect
     *   opens a connection of pgjdbc, or takes one out of a pool; it is closed after use
+    * @param notifies
+    *   true to wake idle workers by a `NOTIFY` with each offer. Postgres commits one transaction
+    *   with a `NOTIFY` at a time. Without it, workers find jobs at their next poll
     * {{{
     * val emails: PgQueue[String] = PgQueue(() => dataSource.getConnection, "emails", PgCodec.text)
     * }}}
@@ -304,9 +307,10 @@ object PgQueue:
       connect: () => Connection,
       queue: String,
       codec: PgCodec[A],
-      schema: String = "weir_queue"
+      schema: String = "weir_queue",
+      notifies: Boolean = true
   ): PgQueue[A] =
-    new PgQueue(connect, QueueTables(schema, queue, codec.column), codec)
+    new PgQueue(connect, QueueTables(schema, queue, codec.column, notifies), codec)
 
   /** @param ready
     *   the number of jobs that could be taken now

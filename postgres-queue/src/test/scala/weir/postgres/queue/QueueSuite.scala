@@ -3,7 +3,9 @@ package weir.postgres.queue
 import java.sql.DriverManager
 import java.time.Instant
 import scala.concurrent.duration.*
+import scala.util.Using
 
+import org.postgresql.PGConnection
 import weir.{Task, WeirRuntime}
 import weir.metrics.DeadJobs
 import weir.postgres.*
@@ -176,6 +178,30 @@ class QueueSuite extends QueueFixture:
       assertEquals(queue.take(5, lease).runSync(), Vector.empty)
       connection.commit()
     assertEquals(queue.take(5, lease).runSync().map(_.payload), Vector("kept"))
+
+  test("an offer, a job that is given back and a revived one notify, unless they are not to"):
+    val (loud, database) = newQueue()
+    def connect() = DriverManager.getConnection(server.jdbc(database))
+    val quiet = PgQueue(() => connect(), "work", PgCodec.text, notifies = false)
+    def tell(queue: PgQueue[String]): Unit =
+      queue.offer(PgOffer("a", maxAttempts = 1)).runSync(): Unit
+      queue.giveBack(queue.take(1, lease).runSync().head).runSync()
+      queue.nack(queue.take(1, lease).runSync().head, Duration.Zero, "").runSync(): Unit
+      assertEquals(queue.revive(queue.dead(1).runSync().map(_.id)).runSync(), 1)
+      queue.ack(queue.take(1, lease).runSync().head).runSync()
+    Using.resource(connect()): listener =>
+      server.execute(listener, "LISTEN weir_queue_work")
+      val driver = listener.unwrap(classOf[PGConnection])
+      def said(queue: PgQueue[String]): Int =
+        tell(queue)
+        on(database)(server.execute(_, "NOTIFY weir_queue_work, 'end'"))
+        Iterator
+          .continually(driver.getNotifications(10_000))
+          .flatten
+          .map(_.getParameter)
+          .takeWhile(_ != "end")
+          .size
+      assertEquals((said(loud), said(quiet)), (3, 0))
 
   test("an acknowledgement in the caller's transaction is undone with it"):
     val (queue, database) = newQueue()

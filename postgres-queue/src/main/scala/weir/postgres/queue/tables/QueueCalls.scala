@@ -40,7 +40,7 @@ private[queue] final class QueueCalls[A](
        |  ON CONFLICT (key) WHERE key IS NOT NULL DO NOTHING
        |  RETURNING id, key
        |)
-       |SELECT id, key, (SELECT pg_notify('${tables.channel}', '')::text) FROM added""".stripMargin
+       |SELECT id, key${tables.notification} FROM added""".stripMargin
 
   /** Adds jobs, and returns their numbers in the order of `offers`; none for each job whose key is
     * in the queue.
@@ -248,8 +248,7 @@ private[queue] final class QueueCalls[A](
        |  UPDATE ${tables.jobs} j SET leased_until = NULL, worker = NULL, attempts = attempts - 1
        |  FROM ${heldJobs(locked)} WHERE $isHeld RETURNING j.id, j.token
        |)
-       |SELECT id, token, (SELECT pg_notify('${tables.channel}', '')::text)
-       |FROM again""".stripMargin)
+       |SELECT id, token${tables.notification} FROM again""".stripMargin)
 
   /** The jobs can be taken at once, and the attempt does not count. */
   def giveBack(
@@ -337,7 +336,7 @@ private[queue] final class QueueCalls[A](
        |  INSERT INTO ${tables.jobs} (run_at, priority, max_attempts, key, error, payload)
        |  SELECT * FROM risen RETURNING id
        |)
-       |SELECT id, (SELECT pg_notify('${tables.channel}', '')::text) FROM added""".stripMargin
+       |SELECT id${tables.notification} FROM added""".stripMargin
 
   /** Puts dead jobs back into the queue, and returns how many. A new number keeps late reports
     * about the old job away.

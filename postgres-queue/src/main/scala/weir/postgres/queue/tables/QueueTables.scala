@@ -12,7 +12,8 @@ import weir.postgres.queue.PgCodec
 private[queue] final class QueueTables(
     val schema: String,
     val queue: String,
-    column: PgCodec.Column
+    column: PgCodec.Column,
+    notifies: Boolean = true
 ):
   import QueueTables.*
 
@@ -25,6 +26,10 @@ private[queue] final class QueueTables(
 
   /** The channel of the `NOTIFY` that is sent when jobs were added. */
   val channel: String = s"${schema}_$queue"
+
+  /** A further column of a query, which notifies the channel; none if the queue does not notify. */
+  val notification: String =
+    if notifies then s", (SELECT pg_notify('$channel', '')::text)" else ""
 
   val payload: String = column.sql
 
