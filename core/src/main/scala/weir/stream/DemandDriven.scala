@@ -47,6 +47,9 @@ private[stream] abstract class DemandDriven(pulls: Pull*) extends ConsumerState:
     def isEnd: Boolean = Pull.isEnd(made)
     def isFailed: Boolean = made.isInstanceOf[Terminal.Failed]
 
+    /** True if the stage has told its end before this side had ended. Under the lock. */
+    var isUnreached = false
+
     /** Under the lock: takes the element that was made. After the end, or an error, the stage asks
       * for no more.
       */
@@ -96,6 +99,11 @@ private[stream] abstract class DemandDriven(pulls: Pull*) extends ConsumerState:
   /** Under the lock: returns the first side that has failed. */
   final protected def failed: Side | Null = sides.find(_.isFailed).orNull
 
+  /** Under the lock: returns the end of a stage that does not wait for the end of all sides. */
+  final protected def endEarly(): Any =
+    for side <- sides if !side.isEnd do side.isUnreached = true
+    Pull.End
+
   def next(fiber: TaskFiber): Any = ask(fiber)(requestAndAwait(fiber))
 
   final protected def requestAndAwait(fiber: TaskFiber): Any =
@@ -118,7 +126,8 @@ private[stream] abstract class DemandDriven(pulls: Pull*) extends ConsumerState:
 
   private def closeOne(side: Side, fiber: TaskFiber, outcome: Outcome[Unit]): Unit =
     side.producer.join(fiber)
-    side.pull.close(fiber, outcome)
+    val isUnreached = lock.locked(fiber)(side.isUnreached)
+    side.pull.close(fiber, if isUnreached then Terminal.unreached(outcome) else outcome)
 
 private[stream] object DemandDriven:
   object Empty
@@ -249,7 +258,7 @@ private[weir] final class ZipLatestStage(left: Pull, right: Pull) extends Demand
     if bad ne null then bad.made
     else
       sides.indexWhere(side => !side.isEmpty && !side.isEnd) match
-        case -1 => if isOver then Pull.End else WaitSlot.Nothing
+        case -1 => if isOver then endEarly() else WaitSlot.Nothing
         case index =>
           latest(index) = sides(index).take()
           if latest.exists(_.asInstanceOf[AnyRef] eq DemandDriven.Empty) then
@@ -273,7 +282,7 @@ private[weir] final class ParZipStage(left: Pull, right: Pull) extends DemandDri
   protected def answer(fiber: TaskFiber): Any =
     val bad = failed
     if bad ne null then bad.made
-    else if sides.exists(_.isEnd) then Pull.End
+    else if sides.exists(_.isEnd) then endEarly()
     else if sides.exists(_.isEmpty) then WaitSlot.Nothing
     else (sides(0).take(), sides(1).take())
 

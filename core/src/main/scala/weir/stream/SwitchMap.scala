@@ -96,6 +96,7 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
       val old = current
       current = null
       slot = WaitSlot.Nothing
+      if old ne null then old.isSwitchedOff = true
       old
     }
     if old ne null then old.stop(fiber)
@@ -113,6 +114,9 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
 
   private final class Inner(value: Any) extends ProducerFiber:
     private var pull: Pull | Null = null
+
+    /** True once a switch has ended this stream. Under the lock of the stage. */
+    var isSwitchedOff = false
 
     protected def work(fiber: TaskFiber): Boolean =
       val opened = f(value).open()
@@ -138,10 +142,13 @@ private[weir] final class SwitchMapStage(upstream: Pull, f: Any => Stream[Any])
 
     /** Closes `pull`, and returns the error of its finalizers. */
     private def close(pull: Pull, terminal: Terminal, fiber: TaskFiber): Throwable | Null =
-      val stage = lock.locked(fiber)(closing)
+      val (stage, isSwitchedOff) = lock.locked(fiber)((closing, this.isSwitchedOff))
       val outcome = terminal match
         case Terminal.Ended => Pull.succeeded
-        case _: Terminal.Canceled => if stage eq null then Outcome.Canceled else stage
+        case _: Terminal.Canceled =>
+          if stage eq null then Outcome.Canceled
+          else if isSwitchedOff then Terminal.unreached(stage)
+          else stage
         case failed: Terminal.Failed => Outcome.Failed(failed.error)
       try
         fiber.masked(pull.close(fiber, outcome))

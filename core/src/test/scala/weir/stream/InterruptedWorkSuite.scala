@@ -231,6 +231,19 @@ class InterruptedWorkSuite extends StreamTests:
       }
     )
 
+  test("a side of parZip or zipLatest that is interrupted after the end of the stage"):
+    val ends = Stream.emit(1) ++ Stream.exec(Task.sleep(1.second))
+    val slow = Stream.constant(0).onFinalize(Task.sleep(5.seconds))
+    def left(error: Throwable) = fork(failing(error)).interruptWhen(Task.sleep(3.seconds))
+    isReported(error => left(error).parZip(ends).zip(slow))
+    isReported(error =>
+      left(error).parZip(ends).zipAll(Stream.emits(1 to 9).metered(1.second))((0, 0), 0)
+    )
+    isReported(error => left(error).zipLatest(Stream.exec(Task.sleep(1.second))).zip(slow))
+
+  test("a side of parZip whose interruption ends the stage fails it"):
+    fails(error => stopped(fork(failing(error))).parZip(Stream.emit(1) ++ Stream.never))
+
   test("a failure of the interrupting task comes first"):
     val first, second = Boom()
     val stream = fork(failing(second)).interruptWhen(Task.sleep(1.second).andThen(Task.fail(first)))
