@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 
 import weir.io.Text
 import weir.{Resource, Stream, Task}
-import weir.postgres.queue.tables.{QueueAccess, QueueCalls, QueueTables}
+import weir.postgres.queue.tables.{QueueAccess, QueueCalls, QueueInspection, QueueTables}
 import weir.postgres.queue.tables.QueueCalls.Locked
 import weir.postgres.queue.worker.QueueWorker
 
@@ -30,6 +30,7 @@ final class PgQueue[A] private (
 ):
   private val calls = QueueCalls(tables, codec)
   private val callsWithin = calls.withoutSettings
+  private val inspection = QueueInspection(tables, codec)
   private val access = QueueAccess(connect, tables, codec.column)
 
   // ---- the tables ----
@@ -219,27 +220,29 @@ final class PgQueue[A] private (
   // ---- looking ----
 
   /** Returns the number of jobs of each kind. Reads the whole table. */
-  def counts: Task[PgQueue.Counts] = access.transaction(calls.counts)
+  def counts: Task[PgQueue.Counts] = access.transaction(inspection.counts)
 
   /** Returns up to `limit` dead jobs, the latest first. They stay until they are deleted or
     * revived.
     */
-  def dead(limit: Int): Task[Vector[PgQueue.Dead[A]]] = access.transaction(calls.dead(_, limit))
+  def dead(limit: Int): Task[Vector[PgQueue.Dead[A]]] =
+    access.transaction(inspection.dead(_, limit))
 
   /** Puts the dead jobs with these numbers back into the queue, as new jobs with new numbers, and
     * returns how many. It leaves out a job whose key is in the queue already.
     */
-  def revive(ids: Iterable[Long]): Task[Int] = access.transaction(calls.revive(_, ids.toVector))
+  def revive(ids: Iterable[Long]): Task[Int] =
+    access.transaction(inspection.revive(_, ids.toVector))
 
   /** Deletes the dead jobs with these numbers, and returns how many. */
   def deleteDead(ids: Iterable[Long]): Task[Int] =
-    access.transaction(calls.deleteDead(_, ids.toVector))
+    access.transaction(inspection.deleteDead(_, ids.toVector))
 
   /** Returns the time for which the oldest job that could be taken now has been due; none if there
     * is no such job.
     */
   def oldest: Task[Option[FiniteDuration]] =
-    access.transaction(calls.oldest).map(_.map(seconds => (seconds * 1e9).toLong.max(0).nanos))
+    access.transaction(inspection.oldest).map(_.map(seconds => (seconds * 1e9).toLong.max(0).nanos))
 
   /** Counts the jobs at once and then once in each `every`, and adds the numbers to the metrics of
     * the JVM while the resource is in use: see `weir.metrics.Metrics`. Shows the dead jobs to a

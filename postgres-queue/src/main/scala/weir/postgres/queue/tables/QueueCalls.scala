@@ -3,7 +3,7 @@ package weir.postgres.queue.tables
 import java.sql.{Connection, PreparedStatement, ResultSet}
 import java.time.{Instant, ZoneOffset}
 
-import weir.postgres.queue.{PgCodec, PgJob, PgOffer, PgQueue}
+import weir.postgres.queue.{PgCodec, PgJob, PgOffer}
 
 /** The statements of a queue, each a blocking call on a connection whose transactions are the
   * caller's.
@@ -23,8 +23,7 @@ private[queue] final class QueueCalls[A](
   private val isolation = if begins then Isolation.setting else ""
   private val settings = if begins then Isolation.setting + Planner.settings else ""
 
-  private val isBinary = codec.column == PgCodec.Column.Bytes
-  private val arrays = if isBinary then "bytea" else "text"
+  private val arrays = if codec.column == PgCodec.Column.Bytes then "bytea" else "text"
 
   /** Encodes and checks `offers`. **Fails** with `Kind.NotStorable`. */
   def storable(offers: Vector[PgOffer[A]]): Storable = Storable(tables.jobs, codec, offers)
@@ -150,10 +149,6 @@ private[queue] final class QueueCalls[A](
       (acked.result(), inOrder(taken.result()))
     finally statement.close()
 
-  private def payload(row: ResultSet, column: Int): () => A =
-    val stored: AnyRef = if isBinary then row.getBytes(column) else row.getString(column)
-    () => codec.decode(stored)
-
   private def job(row: ResultSet): PgJob[A] =
     PgJob(
       id = row.getLong(1),
@@ -164,7 +159,7 @@ private[queue] final class QueueCalls[A](
       key = Option(row.getString(6)),
       lastError = Option(row.getString(7)),
       token = row.getInt(8),
-      decoded = payload(row, 9)
+      decoded = payload(codec, row, 9)
     )
 
   private val buriedColumns = "id, run_at, priority, attempts, max_attempts, worker, key, payload"
@@ -308,80 +303,6 @@ private[queue] final class QueueCalls[A](
       )(key)
       .toMap
 
-  private val deadSql =
-    s"""SELECT id, attempts, died_at, key, error, payload FROM ${tables.dead}
-       |ORDER BY died_at DESC, id DESC LIMIT ?""".stripMargin
-
-  /** Returns the dead jobs, the latest first. */
-  def dead(connection: Connection, limit: Int): Vector[PgQueue.Dead[A]] =
-    Jdbc.query(connection, isolation + deadSql)(_.setInt(1, limit))(row =>
-      PgQueue.Dead(
-        id = row.getLong(1),
-        attempts = row.getInt(2),
-        diedAt = row.getTimestamp(3).toInstant,
-        key = Option(row.getString(4)),
-        error = Option(row.getString(5)).getOrElse(""),
-        decoded = payload(row, 6)
-      )
-    )
-
-  private val reviveSql =
-    s"""WITH a AS (SELECT ?::bigint[] AS ids), risen AS (
-       |  DELETE FROM ${tables.dead} d USING a WHERE d.id = ANY (a.ids)
-       |    AND NOT EXISTS (SELECT 1 FROM ${tables.jobs} j WHERE j.key = d.key)
-       |    AND NOT EXISTS (SELECT 1 FROM ${tables.dead} e
-       |      WHERE e.key = d.key AND e.id < d.id AND e.id = ANY (a.ids))
-       |  RETURNING run_at, priority, max_attempts, key, error, payload
-       |), added AS (
-       |  INSERT INTO ${tables.jobs} (run_at, priority, max_attempts, key, error, payload)
-       |  SELECT * FROM risen RETURNING id
-       |)
-       |SELECT id${tables.notification} FROM added""".stripMargin
-
-  /** Puts dead jobs back into the queue, and returns how many. A new number keeps late reports
-    * about the old job away.
-    */
-  def revive(connection: Connection, ids: Vector[Long]): Int =
-    Jdbc
-      .query(connection, isolation + reviveSql)(array(_, 1, "int8", ids.map(Long.box)))(_ => ())
-      .size
-
-  /** True of what a take would find: it makes ready first what has become due. */
-  private val isReady =
-    "(is_due OR run_at <= now()) AND (leased_until IS NULL OR leased_until < now())"
-
-  private val countsSql =
-    s"""SELECT
-       |  count(*) FILTER (WHERE $isReady),
-       |  count(*) FILTER (WHERE leased_until >= now()),
-       |  count(*) FILTER (WHERE NOT is_due AND run_at > now()),
-       |  (SELECT count(*) FROM ${tables.dead})
-       |FROM ${tables.jobs}""".stripMargin
-
-  /** Returns the number of jobs of each kind. */
-  def counts(connection: Connection): PgQueue.Counts =
-    Jdbc
-      .query(connection, isolation + countsSql)(_ => ())(row =>
-        PgQueue.Counts(row.getLong(1), row.getLong(2), row.getLong(3), row.getLong(4))
-      )
-      .head
-
-  private val oldestSql =
-    s"""SELECT extract(epoch FROM clock_timestamp() - run_at) FROM ${tables.jobs}
-       |WHERE $isReady ORDER BY run_at LIMIT 1""".stripMargin
-
-  /** Returns the number of seconds for which the oldest job that could be taken has been due. */
-  def oldest(connection: Connection): Option[Double] =
-    Jdbc.query(connection, isolation + oldestSql)(_ => ())(_.getDouble(1)).headOption
-
-  private val deleteDeadSql = s"DELETE FROM ${tables.dead} WHERE id = ANY (?::bigint[]) RETURNING 1"
-
-  /** Deletes dead jobs, and returns how many. */
-  def deleteDead(connection: Connection, ids: Vector[Long]): Int =
-    Jdbc
-      .query(connection, isolation + deleteDeadSql)(array(_, 1, "int8", ids.map(Long.box)))(_ => ())
-      .size
-
   private def held(
       connection: Connection,
       sql: String,
@@ -417,6 +338,12 @@ private[queue] object QueueCalls:
   private val firstPlace = Instant.parse("1600-01-01T00:00:00Z")
   private val lastPlace = Instant.parse("9999-01-01T00:00:00Z")
 
+  /** Returns the decoder of the payload in a column. */
+  private[tables] def payload[A](codec: PgCodec[A], row: ResultSet, column: Int): () => A =
+    val stored: AnyRef =
+      if codec.column == PgCodec.Column.Bytes then row.getBytes(column) else row.getString(column)
+    () => codec.decode(stored)
+
   private def key(row: ResultSet): (Long, Int) = (row.getLong(1), row.getInt(2))
 
   /** That in which jobs go, as the index has it. */
@@ -435,7 +362,12 @@ private[queue] object QueueCalls:
     array(statement, at, "int8", jobs.map(job => Long.box(job.id)))
     array(statement, at + 1, "int4", jobs.map(job => Int.box(job.token)))
 
-  private def array(statement: PreparedStatement, at: Int, kind: String, values: Seq[Any]): Unit =
+  private[tables] def array(
+      statement: PreparedStatement,
+      at: Int,
+      kind: String,
+      values: Seq[Any]
+  ): Unit =
     array(statement, at, kind, values.map(_.asInstanceOf[AnyRef]).toArray[AnyRef])
 
   private def array(
