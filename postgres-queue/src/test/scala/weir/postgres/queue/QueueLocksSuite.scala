@@ -6,7 +6,7 @@ import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import scala.util.Using
 
-import weir.Task
+import weir.{Deferred, Task}
 import weir.postgres.queue.PgWorker.Event
 
 /** Tests calls and streams that meet the row locks of other transactions. */
@@ -21,6 +21,7 @@ class QueueLocksSuite extends QueueFixture:
     def awaitRenewal(): Unit =
       val before = ends
       eventually("the lease of the other job is renewed")(ends != before)
+    val isDone = Deferred.unsafe[Unit]
     val results = queue
       .stream(2, 3.seconds, worker): job =>
         if job.payload == "tx" then
@@ -30,8 +31,9 @@ class QueueLocksSuite extends QueueFixture:
             awaitRenewal()
             connection.commit()
             awaitRenewal()
+            isDone.complete(()).runSync(): Unit
             "tx")
-        else Task.sleep(4.seconds).as("plain") // under test: runs past the end of its first lease
+        else isDone.get.as("plain")
       .take(2)
       .toList
       .runSync()
