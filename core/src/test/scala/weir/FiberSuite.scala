@@ -1,6 +1,9 @@
 package weir
 
+import java.util.concurrent.ConcurrentLinkedQueue
+import scala.jdk.CollectionConverters.*
 import weir.fiber.{CallbackJoin, FiberCore}
+import weir.task.RunAsync
 
 /** The methods of a fiber's handle. */
 class FiberSuite extends WeirSuite:
@@ -20,6 +23,20 @@ class FiberSuite extends WeirSuite:
     eventually("they wait")(joiners.forall(isWaiting))
     go.complete(7).runSync(): Unit
     assertEquals(joiners.map(_.joinOrFail.runSync()), List.fill(3)(Outcome.Succeeded(7)))
+
+  test("the callback of a runAsync is called once, whether others join its fiber or not"):
+    val runtime = summon[WeirRuntime]
+    for joins <- 0 to 2 do
+      val go = Deferred.unsafe[Int]
+      val told = ConcurrentLinkedQueue[Outcome[Int]]()
+      val fiber = RunAsync.newFiber(go.get, told.add(_): Unit, runtime)
+      runtime.scheduler.submit(fiber)
+      val joiners = List.fill(joins)(fiber.join.start.runSync())
+      eventually("they wait")(joiners.forall(isWaiting))
+      go.complete(7).runSync(): Unit
+      assertEquals(joiners.map(_.joinOrFail.runSync()), List.fill(joins)(Outcome.Succeeded(7)))
+      eventually("the callback has been called")(told.size > 0)
+      assertEquals(told.asScala.toList, List(Outcome.Succeeded(7)))
 
   test("who joins as the fiber ends gets its outcome"):
     val go = Deferred.unsafe[Int]

@@ -80,7 +80,8 @@ private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends J
     */
   @volatile private var nested: FiberCore | Null = null
 
-  /** Null at first, then possibly `Joiners`, then the `Outcome`, or `Unhandled` with the outcome.
+  /** Null or an `EndCallback` at first, then possibly `Joiners`, then the `Outcome`, or `Unhandled`
+    * with the outcome.
     */
   @volatile final private[fiber] var ending: AnyRef | Null = null
 
@@ -287,7 +288,18 @@ private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends J
   private def publish(ended: AnyRef, outcome: Outcome[Any]): Boolean =
     FiberCore.Ending.getAndSet(this, ended) match
       case joiners: Joiners => joiners.wakeAll(outcome)
+      case callback: EndCallback =>
+        passTrace(outcome, null)
+        callback.call(outcome, runtime)
+        true
       case _ => false
+
+  /** Has `callback` called with the outcome, on the thread that ends the fiber. An error of
+    * `callback` is reported. The maker of the fiber calls this method, at most once, and before
+    * anybody else knows the fiber.
+    */
+  final private[weir] def atEnd(callback: Outcome[Any] => Unit): Unit =
+    ending = EndCallback(callback)
 
   /** Notes in the trace of this fiber's error that the fiber `to` gets it from this one. */
   final private[fiber] def passTrace(outcome: Outcome[Any], to: TaskFiber | Null): Unit =
@@ -317,8 +329,12 @@ private[weir] abstract class FiberCore(final val runtime: WeirRuntime) extends J
               joiners.list.add(entry)
               entry
           }
-        case _ => FiberCore.Ending.compareAndSet(this, null, Joiners(this)): Unit
+        case callback: EndCallback => makeJoiners(callback)
+        case _ => makeJoiners(null)
     result.nn
+
+  private def makeJoiners(first: EndCallback | Null): Unit =
+    FiberCore.Ending.compareAndSet(this, first, Joiners(this, first)): Unit
 
   /** Blocks the calling thread until the fiber has ended. An interrupt cancels the fiber. Then the
     * thread continues to wait for the finalizers, and returns with its interrupt flag set.

@@ -304,8 +304,12 @@ private[weir] object WaitList:
       case awaited: Awaited => awaited
       case _ => null
 
-/** The joiners of one fiber that has not ended. It is also the lock of their list. */
-private[fiber] final class Joiners(fiber: FiberCore) extends Awaited:
+/** The joiners of one fiber that has not ended. It is also the lock of their list.
+  *
+  * @param first
+  *   the callback that was there before them
+  */
+private[fiber] final class Joiners(fiber: FiberCore, first: EndCallback | Null) extends Awaited:
   def awaitedAs: String = s"the end of fiber ${fiber.name}"
   override def holders: Iterator[TaskFiber] = Iterator(fiber).collect { case fiber: TaskFiber =>
     fiber
@@ -321,7 +325,10 @@ private[fiber] final class Joiners(fiber: FiberCore) extends Awaited:
     * joiner may have been cancelled before.
     */
   def wakeAll(outcome: Outcome[Any]): Boolean =
-    var isDelivered = false
+    var isDelivered = first ne null
+    if first ne null then
+      fiber.passTrace(outcome, null)
+      first.call(outcome, fiber.runtime)
     var joiner = synchronized {
       closed = true
       list.poll()
@@ -337,6 +344,14 @@ private[fiber] final class ThreadJoin(list: WaitList, lock: AnyRef)
     extends WaitList.Entry(null.asInstanceOf[TaskFiber], list, lock):
   thread = Thread.currentThread()
   suspend(): Unit
+
+/** The callback of a `runAsync`. It is in the fiber's field `ending`, in the place of joiners. Such
+  * a fiber hardly ever has any. So it needs no list, no lock, and no wait.
+  */
+private[fiber] final class EndCallback(callback: Outcome[Any] => Unit):
+  def call(outcome: Outcome[Any], runtime: WeirRuntime): Unit =
+    try callback(outcome)
+    catch case error: Throwable => runtime.report("a callback of runAsync", error)
 
 /** Calls `callback` with the outcome, on the thread that ends the fiber. */
 private[weir] final class CallbackJoin(

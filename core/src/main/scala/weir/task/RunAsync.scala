@@ -3,7 +3,7 @@ package weir.task
 import java.util.concurrent.{CompletableFuture, CompletionStage}
 import scala.concurrent.{Future, Promise}
 import scala.util.Try
-import weir.fiber.{CallbackJoin, TaskFiber}
+import weir.fiber.TaskFiber
 import weir.runtime.{CallingThread, ExecutionThread}
 import weir.{Outcome, Task, WeirRuntime}
 
@@ -23,9 +23,10 @@ private[weir] object RunAsync:
       callback: Outcome[A] => Unit,
       runtime: WeirRuntime
   ): Unit =
-    val fiber = newFiber(task, callback, runtime)
+    val here = ExecutionThread.here
+    val fiber = newFiber(task, callback, runtime, here)
     begins(() => fiber.requestCancel())
-    if ExecutionThread.here eq null then
+    if here eq null then
       val caller = CallingThread.borrowed(runtime.scheduler)
       val hook = runtime.hook
       val carried = if hook eq null then null else hook.capture()
@@ -37,19 +38,21 @@ private[weir] object RunAsync:
     else runtime.scheduler.submit(fiber)
 
   /** Returns a fiber that is not submitted yet, and calls `callback` at its end. */
-  def newFiber[A](task: Task[A], callback: Outcome[A] => Unit, runtime: WeirRuntime): TaskFiber =
+  def newFiber[A](
+      task: Task[A],
+      callback: Outcome[A] => Unit,
+      runtime: WeirRuntime,
+      here: ExecutionThread | Null = ExecutionThread.here
+  ): TaskFiber =
     runtime.entered()
     val fiber = TaskFiber(runtime, task)
-    val here = ExecutionThread.here
     val hook = runtime.hook
     RunSync.inherit(
       fiber,
       if here eq null then null else here.running,
       if hook eq null then null else hook.capture()
     )
-    fiber.register((list, lock) =>
-      CallbackJoin(outcome => callback(outcome.asInstanceOf[Outcome[A]]), runtime, list, lock)
-    ): Unit
+    fiber.atEnd(callback.asInstanceOf[Outcome[Any] => Unit])
     fiber
 
   def toFuture[A](task: Task[A], runtime: WeirRuntime): Future[A] =
