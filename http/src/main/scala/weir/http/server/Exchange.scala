@@ -9,8 +9,9 @@ import org.eclipse.jetty.util.thread.Invocable
 import weir.http.{HttpError, Request, Response}
 import weir.{Outcome, Task, WeirRuntime}
 
-/** A request in flight: runs its task, sends the response, and completes Jetty's request once. As
-  * Jetty's callback it is the end of the last write.
+/** A request in flight: runs its task, sends the response, and completes Jetty's request once. It
+  * is its own callback, of its task's end and of that of the last write: each request makes fewer
+  * objects so.
   *
   *   - **Owner only**, the fiber, and then the code that runs at its end: `isAdmitted`,
   *     `response`, `taskNanos`.
@@ -21,7 +22,8 @@ private[server] final class Exchange(
     out: JettyResponse,
     completion: Callback,
     endPoint: WatchedEndPoint
-) extends Callback:
+) extends Callback,
+      (Outcome[Unit] => Unit):
   private val body =
     RequestBody(in, requests.settings.bodyLimitBytes, () => stop(Exchange.Reason.ClientGone))
   private val writer = ResponseWriter(out, in.getMethod, () => makeRoom())
@@ -37,6 +39,9 @@ private[server] final class Exchange(
 
   private val begunNanos = in.getHeadersNanoTime
 
+  /** The time that the whole request has taken; 0 before its end. */
+  private var tookNanos = 0L
+
   /** True once the last write has ended. */
   @volatile private var isSent = false
 
@@ -47,9 +52,13 @@ private[server] final class Exchange(
     given WeirRuntime = requests.runtime
     val reader = ReaderThread.here
     if requests.times.areShort && reader != null && reader.isRunning then
-      answer(request).runAsyncHere(cancel.starts)(ended)
-      if !reader.isReplaced then requests.times.kept(System.nanoTime() - begunNanos)
-    else cancel.starts(answer(request).runAsync(ended))
+      answer(request).runAsyncHere(cancel)(this)
+      if !reader.isReplaced then
+        // If the request has ended meanwhile, its time is at hand. Read without an order: a worker
+        // that has ended it has taken no longer than this thread.
+        val took = if tookNanos > 0 then tookNanos else System.nanoTime() - begunNanos
+        requests.times.kept(took)
+    else cancel(answer(request).runAsync(this))
 
   /** Cancels the task. */
   def stop(because: Exchange.Reason): Unit = cancel.stop(because)
@@ -106,8 +115,8 @@ private[server] final class Exchange(
       requests.log.failed(in, error)
       Exchange.internalError
 
-  /** Sends what is left. An error of that, too, ends the exchange. */
-  private def ended(outcome: Outcome[Unit]): Unit =
+  /** Sends what is left, when the task has ended. An error of that, too, ends the exchange. */
+  override def apply(outcome: Outcome[Unit]): Unit =
     try complete(outcome)
     catch case error: Throwable => fail(error)
 
@@ -142,7 +151,7 @@ private[server] final class Exchange(
 
   override def succeeded(): Unit =
     isSent = true
-    requests.served(in, out.getStatus, writer.sentBytes)
+    tookNanos = requests.served(in, out.getStatus, writer.sentBytes)
     releaseThen(completion.succeeded())
 
   override def failed(error: Throwable): Unit =
@@ -155,7 +164,7 @@ private[server] final class Exchange(
 
   /** Closes the connection so that the client sees an error, and not the end of the response. */
   private def abort(error: Throwable): Unit =
-    requests.served(in, Requests.aborted, writer.sentBytes)
+    tookNanos = requests.served(in, Requests.aborted, writer.sentBytes)
     makeRoom()
     endPoint.abort()
     releaseThen(completion.failed(error))

@@ -1,5 +1,6 @@
 package weir.http.server
 
+import java.nio.ByteBuffer
 import java.util.concurrent.CopyOnWriteArrayList
 import java.util.concurrent.atomic.AtomicReference
 import java.util.concurrent.locks.LockSupport
@@ -103,6 +104,7 @@ private object ReaderThreads:
 /** A thread of Jetty's.
   *
   *   - **Shared**: `turn`, which only this thread writes; `reading`.
+  *   - **Owner only**: `block`.
   *   - **The watch's only**: `seen`, `looks`.
   */
 private[server] final class ReaderThread(pool: ReaderThreads, job: Runnable)
@@ -115,6 +117,23 @@ private[server] final class ReaderThread(pool: ReaderThreads, job: Runnable)
 
   private var seen = 0
   private var looks = 0
+
+  /** The place of bytes between the buffers of a response and a call of the system. */
+  private val block = ByteBuffer.allocateDirect(ReaderThread.blockBytes)
+
+  /** Returns the bytes of `buffers`, which it leaves as they are. Returns null if they are too
+    * many. The result is valid until the next call.
+    */
+  def gathered(buffers: Seq[ByteBuffer]): ByteBuffer | Null =
+    block.clear()
+    var index = 0
+    while index < buffers.size && buffers(index).remaining <= block.remaining do
+      val buffer = buffers(index)
+      val from = buffer.position()
+      block.put(buffer)
+      buffer.position(from)
+      index += 1
+    if index < buffers.size then null else block.flip()
 
   override def run(): Unit =
     pool.began(this)
@@ -155,6 +174,19 @@ private[server] final class ReaderThread(pool: ReaderThreads, job: Runnable)
     if isStuck then reading.getAndSet(null) else null
 
 private[server] object ReaderThread:
+  private val blockBytes = 4096
+
+  /** Takes the first `count` bytes out of `buffers`. */
+  def skip(buffers: Seq[ByteBuffer], count: Int): Unit =
+    var left = count
+    var index = 0
+    while left > 0 do
+      val buffer = buffers(index)
+      val taken = left.min(buffer.remaining)
+      buffer.position(buffer.position() + taken)
+      left -= taken
+      index += 1
+
   /** Returns the calling thread, if it is one of Jetty's. */
   def here: ReaderThread | Null = Thread.currentThread match
     case thread: ReaderThread => thread

@@ -51,7 +51,7 @@ private[server] final class RequestHandler(requests: Requests) extends Handler.A
       val writer = ResponseWriter(out, in.getMethod)
       val isLast = requests.isDraining || !in.consumeAvailable()
       writer.sendAtOnce(response, isLast, completion)
-      requests.served(in, response.status, writer.sentBytes)
+      requests.served(in, response.status, writer.sentBytes): Unit
     true
 
   private def requestOf(in: JettyRequest, uri: URI, body: RequestBody): Request = Request(
@@ -83,7 +83,7 @@ private[server] final class RefusalHandler(requests: Requests)
       val status = out.getStatus
       val writer = ResponseWriter(out, in.getMethod)
       val text = Option(HttpStatus.getMessage(status)).getOrElse("Error")
-      requests.served(in, status, text.length + 1L)
+      requests.served(in, status, text.length + 1L): Unit
       writer.sendAtOnce(Response.text(s"$text\n", status), isLast = true, completion)
     else completion.failed(EofException())
     true

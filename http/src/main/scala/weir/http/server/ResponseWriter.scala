@@ -71,10 +71,15 @@ private[server] final class ResponseWriter(
     out.setStatus(response.status)
     val fields = out.getHeaders
     val own = PreparedFields.of(response.headers)
-    own.fields.foreach(field => fields.add(field): Unit)
+    var index = 0
+    while index < own.fields.length do
+      fields.add(own.fields(index)): Unit
+      index += 1
     if isLast || own.closes then fields.put(HttpHeader.CONNECTION, "close"): Unit
     if !isBare(response.status) then
-      response.body.length.foreach(length => fields.put(HttpHeader.CONTENT_LENGTH, length): Unit)
+      response.body.length match
+        case Some(length) => fields.put(HttpHeader.CONTENT_LENGTH, length): Unit
+        case None => ()
     val hasBody = isSmall(response.body) && !isBare(response.status) && !HttpMethod.HEAD.is(method)
     rest = if hasBody then ByteBuffer.wrap(response.body.inMemory) else BufferUtil.EMPTY_BUFFER
     sent = rest.remaining

@@ -4,14 +4,14 @@ package weir.http.server
   *
   *   - **Shared**, under this object's lock: all fields.
   *   - **The client goes before there is a function that cancels.** `stop` sets `reason` first, and
-  *     `starts` looks for it after it has set `cancel`.
-  *   - **The task ends before there is a function that cancels it**, on a worker: `starts` leaves
+  *     `apply` looks for it after it has set `cancel`.
+  *   - **The task ends before there is a function that cancels it**, on a worker: `apply` leaves
   *     the function of `goesOn`.
   *   - **The time is over as the handler returns.** Either `mayAnswer` is first, and the handler is
   *     not cancelled. Or the reason is first, and the task begins no response, which the cancel
   *     would cut off.
   */
-private[server] final class TaskCancel:
+private[server] final class TaskCancel extends ((() => Unit) => Unit):
   private var cancel: (() => Unit) | Null = null
   private var why: Exchange.Reason | Null = null
 
@@ -21,7 +21,7 @@ private[server] final class TaskCancel:
   def reason: Exchange.Reason | Null = synchronized(why)
 
   /** Takes the function that cancels the task, which may have ended already. */
-  def starts(cancelTask: () => Unit): Unit = take(cancelTask, isFirst = true)
+  override def apply(cancelTask: () => Unit): Unit = take(cancelTask, isFirst = true)
 
   /** Takes the function that cuts what goes on when the task has ended. */
   def goesOn(cut: () => Unit): Unit = take(cut, isFirst = false)

@@ -1,5 +1,7 @@
 package weir.http.server
 
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.{AtomicInteger, AtomicReference}
 import scala.concurrent.duration.*
@@ -26,6 +28,17 @@ class ReaderThreadsSuite extends WeirSuite:
       finally isOver.countDown()
       assertEquals(refused.get, 4)
     finally threads.stop()
+
+  test("buffers are gathered as they are, and what was written is taken out of them"):
+    val thread = ReaderThread(ReaderThreads(1, 7, HandlerTimes()), () => ())
+    val buffers = Seq("abc", "", "de", "fgh").map(text => ByteBuffer.wrap(text.getBytes))
+    def left = buffers.map(buffer => UTF_8.decode(buffer.duplicate()).toString)
+    for (count, rest) <- List(0 -> Seq("abc", "", "de", "fgh"), 4 -> Seq("", "", "e", "fgh")) do
+      ReaderThread.skip(buffers, count)
+      assertEquals(left, rest)
+      assertEquals(UTF_8.decode(thread.gathered(buffers).nn).toString, rest.mkString)
+      assertEquals(left, rest)
+    assertEquals(thread.gathered(buffers :+ ByteBuffer.allocate(4096)), null)
 
   test("threads inherit nothing from the one that starts them"):
     val local = InheritableThreadLocal[String]()

@@ -8,7 +8,7 @@ class TaskCancelSuite extends WeirSuite:
   /** A cancel, and the number of its calls of the function that cancels. */
   private def started(): (TaskCancel, AtomicInteger) =
     val (cancel, calls) = (TaskCancel(), AtomicInteger())
-    cancel.starts(() => calls.incrementAndGet(): Unit)
+    cancel(() => calls.incrementAndGet(): Unit)
     (cancel, calls)
 
   test("a task whose handler was cancelled as it returned begins no response"):
@@ -35,7 +35,7 @@ class TaskCancelSuite extends WeirSuite:
   test("a reason that comes before the task has started cancels it then"):
     val (cancel, calls) = (TaskCancel(), AtomicInteger())
     cancel.stop(Reason.ClientGone)
-    cancel.starts(() => calls.incrementAndGet(): Unit)
+    cancel(() => calls.incrementAndGet(): Unit)
     assertEquals((cancel.reason, calls.get), (Reason.ClientGone, 1))
 
   test("what goes on when the task has ended is cut by a later reason, and by an earlier one"):
@@ -50,6 +50,6 @@ class TaskCancelSuite extends WeirSuite:
   test("a task that has ended before its function came leaves what goes on"):
     val (cancel, calls) = (TaskCancel(), AtomicInteger())
     cancel.goesOn(() => calls.incrementAndGet(): Unit)
-    cancel.starts(() => fail("the task has ended"))
+    cancel(() => fail("the task has ended"))
     cancel.stop(Reason.Drained)
     assertEquals(calls.get, 1)
