@@ -192,9 +192,3 @@ class HttpServerBodiesSuite extends HttpSuite:
       go.complete(()).runSync(): Unit
     }
     assertEquals(isFreed.getCount, 0L)
-
-  test("a body that is null is answered with 500"):
-    val none = null.asInstanceOf[Body]
-    exchanging(_ => Task.pure(Response(200, body = none))) { connection =>
-      assertEquals(connection.get("/").status, 500)
-    }

@@ -66,8 +66,14 @@ class HttpServerErrorsSuite extends HttpSuite:
     }
     assertEquals(Records.taken(), Nil)
 
-  test("no response, or one whose status is none of HTTP, is answered with 500"):
-    for (response, why) <- List((null, "no response"), (Response(600), "the status 600")) do
+  test("no response, or one whose body or status is none, is answered with 500"):
+    val bodiless = Response(200, body = null.asInstanceOf[Body])
+    for (response, why) <- List(
+        (null, "no response"),
+        (bodiless, "whose body is null"),
+        (Response(600), "the status 600")
+      )
+    do
       exchanging(_ => Task.pure(response)) { connection =>
         assertEquals(connection.get("/").status, 500)
         assertEquals(connection.get("/health").status, 200)

@@ -72,14 +72,23 @@ private[server] final class RequestBody(
       }
       if ready != null then ready(Right(()))
 
-  /** Fails if the client is too slow. If the connection is broken, or what comes is no HTTP, nobody
-    * can be answered: then the request is cancelled. Only code that is masked sees the failure.
+  /** Fails if the client is too slow, or if what comes is no HTTP. If the connection is broken,
+    * nobody can be answered: then the request is cancelled. Only code that is masked sees the
+    * failure.
     */
   private def failed(failure: Throwable): Task[Nothing] = failure match
     case error: TimeoutException =>
       Task.fail(HttpError(408, "The body did not arrive in time.", error))
+    case error if isConnected => Task.fail(HttpError(400, "The body is not well formed.", error))
     case _ =>
       Task.defer {
         onBroken()
         Task.canceled >> Task.fail(ConnectionLost(failure))
       }
+
+  /** Returns true if the client has not closed the connection. Jetty's failure does not tell: that
+    * of what is no HTTP is an early end too.
+    */
+  private def isConnected: Boolean =
+    val endPoint = in.getConnectionMetaData.getConnection.getEndPoint
+    endPoint.isOpen && !endPoint.isInputShutdown

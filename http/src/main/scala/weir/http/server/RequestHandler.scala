@@ -2,7 +2,7 @@ package weir.http.server
 
 import java.net.{InetSocketAddress, URI, URLDecoder}
 import java.nio.charset.StandardCharsets.UTF_8
-import org.eclipse.jetty.http.{HttpMethod, HttpStatus}
+import org.eclipse.jetty.http.{HttpHeader, HttpMethod, HttpScheme, HttpStatus, HttpVersion}
 import org.eclipse.jetty.io.{EndPoint, EofException}
 import org.eclipse.jetty.server.{
   Handler,
@@ -37,6 +37,8 @@ private[server] final class RequestHandler(requests: Requests) extends Handler.A
       else if HttpMethod.CONNECT.is(in.getMethod) || HttpMethod.TRACE.is(in.getMethod) then
         answer(noSuchMethod)
       else if isUnsafe(path) then answer(badUri)
+      else if isMisdirected(in) then answer(misdirected)
+      else if in.getLength < 0 && !isPlainlyCoded(in) then answer(unknownCoding, isLast = true)
       else
         try
           val uri = uris.of(in.getHttpURI)
@@ -47,10 +49,10 @@ private[server] final class RequestHandler(requests: Requests) extends Handler.A
             case refused => answer(refused)
         catch case _: IllegalArgumentException => answer(badUri)
 
-    def answer(response: Response): Unit =
+    def answer(response: Response, isLast: Boolean = false): Unit =
       val writer = ResponseWriter(out, in.getMethod)
-      val isLast = requests.isDraining || !in.consumeAvailable()
-      writer.sendAtOnce(response, isLast, completion)
+      val closes = isLast || requests.isDraining || !in.consumeAvailable()
+      writer.sendAtOnce(response, closes, completion)
       requests.served(in, response.status, writer.sentBytes): Unit
     true
 
@@ -91,6 +93,10 @@ private[server] final class RefusalHandler(requests: Requests)
 private[server] object RequestHandler:
   private val up = Response.text("OK\n")
   private val badUri = Response.text("The address is not well formed.\n", 400)
+  private val misdirected =
+    Response.text("This connection does not lead to that address.\n", 421)
+  private val unknownCoding =
+    Response.text("The server has no such transfer coding.\n", 501)
   private val noSuchMethod = Response.text("The server has no such method.\n", 501)
 
   /** Returns true if `path` has a part that is `.` or `..`, which clients resolve, or a control
@@ -102,6 +108,23 @@ private[server] object RequestHandler:
       val plain = URLDecoder.decode(path, UTF_8)
       plain.exists(_.isControl) || plain.split("[/\\\\]").exists(s => s == "." || s == "..")
     }
+
+  /** Returns true if the address is one of `https` and the connection is not, or is of another
+    * protocol: RFC 9110, 7.4. Only an absolute address can be so. A proxy that ends TLS sends none.
+    */
+  private def isMisdirected(in: JettyRequest): Boolean =
+    val uri = in.getHttpURI
+    !HttpScheme.HTTP.is(uri.getScheme) &&
+    !(in.getConnectionMetaData.isSecure && HttpScheme.HTTPS.is(uri.getScheme))
+
+  /** Returns true if the body comes as it is, or in chunks alone. In chunks within another coding,
+    * the handler would take the code for the body: RFC 9112, 6.1. HTTP/1.0 has no codings, so that
+    * a proxy of that version may see another end of the body.
+    */
+  private def isPlainlyCoded(in: JettyRequest): Boolean =
+    val coding = in.getHeaders.get(HttpHeader.TRANSFER_ENCODING)
+    coding == null || coding.equalsIgnoreCase("chunked") &&
+    in.getConnectionMetaData.getHttpVersion != HttpVersion.HTTP_1_0
 
   /** Ends a request at its connection once Jetty has sent the response, and has read what was left
     * of the request's body: just before it looks for the next request.

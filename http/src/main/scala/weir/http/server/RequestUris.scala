@@ -16,7 +16,8 @@ private[server] final class RequestUris:
   /** Returns the address. **Fails** with an `IllegalArgumentException` if it is no URI. */
   def of(uri: HttpURI): URI =
     val target = uri.getPathQuery
-    if uri.getHost == null || uri.getFragment != null || !isPlain(target) then
+    if target == "*" then URI.create(uri.asString.stripSuffix("*")) // RFC 9112, 3.3
+    else if uri.getHost == null || uri.getFragment != null || !isPlain(target) then
       URI.create(uri.asString)
     else hostOf(uri).uri.resolve(URI.create(target))
 

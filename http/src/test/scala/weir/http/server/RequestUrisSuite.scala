@@ -40,6 +40,10 @@ class RequestUrisSuite extends WeirSuite:
         )
       )
 
+  test("the address of a server as a whole has no path"):
+    val uri = RequestUris().of(HttpURI.build("*").scheme("http").authority("h", 81))
+    assertEquals((uri.toString, uri.getHost, uri.getRawPath), ("http://h:81", "h", ""))
+
   test("what is no URI is refused"):
     val uris = RequestUris()
     for target <- List("/a|b", "/a?b={c}", "/%zz", "/a\"b") do
