@@ -189,6 +189,16 @@ final class Stream[A] private (underlying: ScalaStream[A]):
   /** Returns a publisher, which runs the stream anew for each subscriber. */
   def toPublisher(): Flow.Publisher[A] = underlying.toPublisher[A]
 
+  /** As `toPublisher`, until the use of the resource ends. The release cancels the runs that have
+    * not ended, without waiting for their finalizers. Their subscribers, and those that come later,
+    * get an `IllegalStateException`.
+    *
+    * It is for subscribers that may leave a run without a cancel, as the JDK's HTTP client does if
+    * a server answers before it has read the whole body of a request.
+    */
+  def toPublisherResource(): Resource[Flow.Publisher[A]] =
+    Resource.from(underlying.toPublisherResource[A])
+
   /** Returns a stream of the JDK. Its elements are made as they are asked for, on the thread that
     * asks, which is blocked meanwhile. It must be closed: use try-with-resources. The error of this
     * stream is thrown unchanged.

@@ -316,6 +316,16 @@ final class JavaApiUser {
     seen.add(lines.toList().runSync());
     Flow.Publisher<String> publisher = lines.toPublisher();
     seen.add(Stream.fromPublisher(publisher, 2).toList().runSync());
+    Resource<Flow.Publisher<String>> publishers = lines.toPublisherResource();
+    Stream<String> published =
+        Stream.resource(publishers).flatMap(open -> Stream.fromPublisher(open, 2));
+    seen.add(published.toList().runSync());
+    Flow.Publisher<String> closed = publishers.use(open -> open).runSync();
+    try {
+      Stream.fromPublisher(closed, 2).toList().runSync();
+    } catch (IllegalStateException error) {
+      seen.add("closed");
+    }
     Flow.Processor<String, Integer> processor =
         Stream.processor(in -> in.map(String::length), 8);
     CompletableFuture<List<Integer>> lengths =
