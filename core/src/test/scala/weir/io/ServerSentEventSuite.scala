@@ -24,6 +24,13 @@ class ServerSentEventSuite extends StreamTests:
     val bytes = blocks.map(_.toList).toList.runSync().flatten
     assertEquals(bytesDecoded(bytes.map(Array(_))*), all)
 
+  test("no end of a line in the data begins another field"):
+    for end <- List("\n", "\r", "\r\n") do
+      val forged = ServerSentEvent(s"x${end}event: admin${end}${end}data: y", Some("kind"))
+      val bytes = Stream(forged).through(ServerSentEvent.encode).toList.runSync()
+      val event = ServerSentEvent("x\nevent: admin\n\ndata: y", Some("kind"))
+      assertEquals(bytesDecoded(bytes*), List(event))
+
   test("each end of a line, a mark at the beginning, fields without a space or a value"):
     val event = ServerSentEvent("a\nb\n", Some("x"), Some("1"))
     for end <- List("\n", "\r", "\r\n") do
@@ -34,6 +41,7 @@ class ServerSentEventSuite extends StreamTests:
     def only(data: String) = List(ServerSentEvent(data))
     assertEquals(decoded(": comment\n\n", "event: x\n\n", "other: 1\ndata: a\n\n"), only("a"))
     assertEquals(decoded("data: a\n\ndata: cut off\n"), only("a"))
+    assertEquals(decoded("data: a\n\n\uFEFFdata: no field after the first line\n\n"), only("a"))
     assertEquals(decoded("retry: 1s\nretry: ١\nretry:\nid: \u0000\ndata: a\n\n"), only("a"))
     assertEquals(decoded("event:\ndata: a\n\n"), only("a"))
     assertEquals(

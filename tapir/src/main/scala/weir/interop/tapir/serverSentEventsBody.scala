@@ -9,7 +9,8 @@ import weir.interop.sttp.{WeirServerSentEvents, WeirStreams}
 
 /** The body of a response that sends events, each as soon as the stream emits it, and the header
   * fields before the first one. Comments keep the connection open, as with `Response.events` of
-  * weir-http. The endpoint has to add the field `Cache-Control`.
+  * weir-http. `TapirServer` also adds the fields `Cache-Control` and `X-Accel-Buffering` of
+  * `Response.events`, unless the endpoint has such a field itself.
   * {{{
   * val prices = endpoint.get.in("prices").out(serverSentEventsBody)
   * val served = prices.serverLogicSuccess[Task](_ =>

@@ -245,3 +245,19 @@ class TapirServerSuite extends TapirSuite, RunTwice:
       read.timeout(10.seconds).runSync(),
       (Some("text/event-stream; charset=UTF-8"), List(event))
     )
+
+  test("events are not cached or kept back by proxies, unless their endpoint says otherwise"):
+    val events = endpoint.get.out(serverSentEventsBody)
+    val none = Stream.empty
+    val usual = events.in("usual").serverLogicSuccess[Task](_ => Task.pure(none))
+    val own = events
+      .in("own")
+      .out(header("cache-control", "private"))
+      .serverLogicSuccess[Task](_ => Task.pure(none))
+    val handler = TapirServer.handler(List(usual, own, helloServed))
+    def fields(path: String) =
+      val headers = handler(Request.get(s"http://localhost$path")).runSync().headers
+      (headers.all("Cache-Control"), headers.all("X-Accel-Buffering"))
+    assertEquals(fields("/usual"), (Vector("no-store"), Vector("no")))
+    assertEquals(fields("/own"), (Vector("private"), Vector("no")))
+    assertEquals(fields("/hello/ann"), (Vector.empty, Vector.empty))
