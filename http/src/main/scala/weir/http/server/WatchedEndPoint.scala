@@ -50,9 +50,6 @@ private[server] final class WatchedEndPoint(
     */
   private var headerSince = 0L
 
-  /** True if the latest read has left the socket empty, and the selector has seen nothing since. */
-  private var isEmptied = false
-
   /** The layer of TLS over this connection; null if there is none. */
   private var layer: EndPoint | Null = null
 
@@ -66,11 +63,7 @@ private[server] final class WatchedEndPoint(
 
   override def fill(buffer: ByteBuffer): Int = lock.synchronized {
     val filled =
-      if hasAhead then BufferUtil.append(buffer, ahead)
-      // The next request has mostly not come yet. Jetty then waits for the selector, which says so
-      // even if it comes now.
-      else if isEmptied && !isInRequest && layer == null then 0
-      else read(buffer)
+      if hasAhead then BufferUtil.append(buffer, ahead) else super.fill(buffer)
     if filled > 0 && (layer == null || isInHandshake) then received()
     filled
   }
@@ -89,11 +82,6 @@ private[server] final class WatchedEndPoint(
       if written > 0 then notIdle()
       ReaderThread.skip(buffers, written)
       !all.hasRemaining
-
-  private def read(buffer: ByteBuffer): Int =
-    val filled = super.fill(buffer)
-    isEmptied = filled >= 0 && BufferUtil.space(buffer) > 0
-    filled
 
   override def fillInterested(callback: Callback): Unit =
     if !tryFillInterested(callback) then throw ReadPendingException()
@@ -215,7 +203,6 @@ private[server] final class WatchedEndPoint(
     private def readable(): Unit =
       val (jetty, gone, isNew) = lock.synchronized {
         isRegistered = false
-        isEmptied = false
         val waiting = reader
         reader = null
         if waiting != null || exchange == null then (waiting, null, false)
@@ -246,7 +233,7 @@ private[server] final class WatchedEndPoint(
         val made = BufferUtil.allocate(WatchedEndPoint.aheadLimitBytes)
         ahead = made
         made
-    try read(bytes) < 0
+    try super.fill(bytes) < 0
     catch case _: IOException => true
 
 private object WatchedEndPoint:
