@@ -3,22 +3,26 @@ package weir.japi
 import java.time.Duration
 import weir.std.CircuitBreaker as ScalaCircuitBreaker
 
-/** Refuses calls to a service that keeps failing, and tries it again after a time. */
-final class CircuitBreaker private (underlying: ScalaCircuitBreaker):
+/** Refuses calls to a service that keeps failing, and tries it again after a time.
+  *
+  * Outside of tests there is one runtime, and so one breaker. Each test with `TestRuntime` has a
+  * separate one, which begins closed and follows the clock of that test.
+  */
+final class CircuitBreaker private (breaker: OnEachRuntime[ScalaCircuitBreaker]):
 
   /** Runs `task`, unless the breaker is open. **Fails** with a `weir.std.CircuitOpen` then, without
     * running it.
     */
-  def protect[A](task: Task[A]): Task[A] = Task(underlying.protect(task.asScala))
+  def protect[A](task: Task[A]): Task[A] = breaker(_.protect(task.asScala))
 
   /** Returns true if calls are refused now. */
-  def isOpen(): Task[java.lang.Boolean] = Task(
-    underlying.currentState.map(state => Boolean.box(state == ScalaCircuitBreaker.State.Open))
+  def isOpen(): Task[java.lang.Boolean] = breaker(
+    _.currentState.map(state => Boolean.box(state == ScalaCircuitBreaker.State.Open))
   )
 
   /** Names this breaker, for `WeirRuntime.metrics`. Returns this breaker. */
   def named(name: String): CircuitBreaker =
-    underlying.named(name): Unit
+    breaker.atHome.named(name): Unit
     this
 
 object CircuitBreaker:
@@ -26,4 +30,6 @@ object CircuitBreaker:
     * one call through. If that succeeds, the breaker closes.
     */
   def of(maxFailures: Int, resetAfter: Duration): CircuitBreaker =
-    new CircuitBreaker(ScalaCircuitBreaker.unsafe(maxFailures, Durations.of(resetAfter)))
+    new CircuitBreaker(
+      OnEachRuntime(ScalaCircuitBreaker.unsafe(maxFailures, Durations.of(resetAfter))(using _))
+    )

@@ -82,9 +82,20 @@ object Resource:
 
 /** A resource that has been acquired: see `Resource.open`. */
 final class Opened[A] private[japi] (value: A, release: ScalaTask[Unit]) extends AutoCloseable:
-  /** Returns the value of the resource. */
-  def get(): A = value
+  @volatile private var isClosed = false
+
+  /** Returns the value of the resource. **Fails** with an `IllegalStateException` once `close` has
+    * been called.
+    */
+  def get(): A =
+    if isClosed then
+      throw IllegalStateException(
+        "Opened.get: the resource was released by close. Use its value before that."
+      )
+    value
 
   /** Releases the resource, once. Blocks the calling thread meanwhile. */
   @throws[Exception]
-  def close(): Unit = release.runSync()
+  def close(): Unit =
+    isClosed = true
+    release.runSync()

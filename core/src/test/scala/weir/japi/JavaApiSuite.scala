@@ -97,3 +97,34 @@ class JavaApiSuite extends WeirSuite:
     assertEquals(Task.pure("in time").timeout(forever).runSync(), "in time")
     val capped = Schedule.spaced(java.time.Duration.ofMillis(Long.MaxValue)).capped(1.milli.toJava)
     assertEquals(weir.Stream.fromSchedule(capped.underlying).take(2).count.runSync(), 2L)
+
+  test("a limiter, a cache and a breaker follow the clock of the runtime that uses them"):
+    val aSecond = 1.second.toJava
+    val limiter = RateLimiter.of(1, aSecond)
+    val cache = Cache.of[String, String](10, aSecond)
+    val breaker = CircuitBreaker.of(1, aSecond)
+    def load(value: String) = cache.get("key", _ => Task.pure(value)).asScala
+    val program =
+      for
+        _ <- limiter.acquire().asScala
+        _ <- limiter.acquire().asScala // a second later
+        first <- load("first")
+        _ <- breaker.protect(Task.fail[String](Boom())).attempt().asScala
+        _ <- weir.Task.sleep(1.second)
+        second <- load("second")
+        probed <- breaker.protect(Task.pure("probed")).asScala
+      yield (first, second, probed)
+    // The clock of each test begins anew.
+    for _ <- 1 to 2 do
+      assertEquals(TestRuntime.timed(program), (2.seconds, ("first", "second", "probed")))
+
+  test("a resource that was opened has no value after its release"):
+    val opened = Resource.make(() => "value", _ => ()).open()
+    assertEquals(opened.get(), "value")
+    opened.close()
+    opened.close()
+    val error = intercept[IllegalStateException](opened.get(): Unit)
+    assertEquals(
+      error.getMessage,
+      "Opened.get: the resource was released by close. Use its value before that."
+    )
