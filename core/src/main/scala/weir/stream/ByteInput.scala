@@ -5,7 +5,7 @@ import java.net.Socket
 import java.nio.ByteBuffer
 import java.nio.channels.SeekableByteChannel
 import java.nio.file.attribute.BasicFileAttributes
-import java.nio.file.{Files, Path}
+import java.nio.file.{FileSystemException, Files, Path}
 import java.util.concurrent.atomic.AtomicBoolean
 import weir.Task
 
@@ -16,15 +16,28 @@ private[weir] abstract class ByteInput:
   def close(): Unit
 
 private[weir] object ByteInput:
-  def ofPath(path: Path): ByteInput =
-    if mayWaitToOpen(path) then PipeInput(path) else ChannelInput(Files.newByteChannel(path))
+  /** Returns the input of a file or a pipe. **Fails** with a `FileSystemException` if there is
+    * none, and for a directory, which could be opened but not read.
+    */
+  def ofPath(path: Path): ByteInput = attributesOf(path) match
+    case known: BasicFileAttributes if known.isDirectory => throw directoryError(path)
+    case known: BasicFileAttributes if known.isOther => PipeInput(path)
+    case _ => ChannelInput(Files.newByteChannel(path))
+
+  /** The error of a directory in place of a file, in the words of the JDK's for writers. */
+  def directoryError(path: Path): IOException =
+    FileSystemException(path.toString, null, "Is a directory")
 
   /** Returns true if `path` may be a named pipe, whose opening waits until another process opens
     * its other end.
     */
-  def mayWaitToOpen(path: Path): Boolean =
-    try Files.readAttributes(path, classOf[BasicFileAttributes]).isOther
-    catch case _: IOException => false // the opening reports the error
+  def mayWaitToOpen(path: Path): Boolean = attributesOf(path) match
+    case known: BasicFileAttributes => known.isOther
+    case null => false
+
+  private def attributesOf(path: Path): BasicFileAttributes | Null =
+    try Files.readAttributes(path, classOf[BasicFileAttributes])
+    catch case _: IOException => null // the opening reports the error
 
   /** Returns the input of `stream`. A read of a `FileInputStream` ignores interrupts; a read of its
     * channel does not.

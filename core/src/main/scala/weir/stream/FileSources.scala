@@ -86,6 +86,7 @@ private[weir] final class TailSource(
     try
       val before = attributes
       if before.isOther then throw TailSource.noFile(path) // opening a named pipe may wait for ever
+      if before.isDirectory then throw ByteInput.directoryError(path)
       val file = FileChannel.open(path)
       channel = file
       key = attributes.fileKey

@@ -1,7 +1,7 @@
 package weir
 package stream
 
-import java.nio.file.{Files, NoSuchFileException, Path, StandardOpenOption}
+import java.nio.file.{FileSystemException, Files, NoSuchFileException, Path, StandardOpenOption}
 import scala.concurrent.duration.*
 import scala.jdk.CollectionConverters.*
 import weir.io.{FileChange, Text}
@@ -140,6 +140,19 @@ class FileSourcesSuite extends StreamTests:
       val first = Stream.tailOf(file, blockBytes = 4).take(2).map(String(_)).toList
       assertEquals(first.runSync(), List("abcd", "ef"))
       intercept[IllegalArgumentException](Stream.tailOf(file, interval = 0.seconds)): Unit
+    }
+
+  test("a directory in place of a file is named"):
+    inFolder { folder =>
+      for (name, stream) <- List[(String, Task[Any])](
+          "fromPath" -> Stream.fromPath(folder).drain,
+          "linesOf" -> Stream.linesOf(folder).drain,
+          "tailOf" -> Stream.tailOf(folder).drain,
+          "writeTo" -> Stream.emit(Array[Byte](1)).writeTo(folder)
+        )
+      do
+        val error = intercept[FileSystemException](stream.runSync())
+        assertEquals(error.getMessage, s"$folder: Is a directory", name)
     }
 
   test("no file stays open: after the end, take, an error, a cancel"):
