@@ -31,7 +31,8 @@ object HttpServer:
     * waits for their finalizers. So acquire the server last, after everything that the handler
     * uses.
     *
-    * Acquiring it fails with an `IOException` if the port cannot be used.
+    * Acquiring it fails with an `IOException` if the port cannot be used, or if the host is none of
+    * this machine.
     * {{{
     * val hello: Task[Nothing] =
     *   HttpServer.serve(8080)(request => Task.pure(Response.text("hello\n"))).useForever

@@ -31,9 +31,9 @@ import scala.concurrent.duration.{DurationInt, FiniteDuration}
   *   the time, after that, in which the requests in flight may end. The remaining ones are
   *   cancelled
   * @param healthPath
-  *   a path that answers 200 as long as the server runs
+  *   a path that answers 200 as long as the server runs; it begins with `/`
   * @param readyPath
-  *   a path that answers 200, and 503 from the beginning of the release on
+  *   a path that answers 200, and 503 from the beginning of the release on; it begins with `/`
   * @param accessLog
   *   true to log a line for each request, to the `System.Logger` called `weir.http.access`
   * @param tls
@@ -69,3 +69,7 @@ final case class ServerSettings(
   do checked(name, time, time >= 1.milli, "1 ms")
   checked("drainDelay", drainDelay, drainDelay >= 0.seconds, "0 s")
   checked("drainTimeout", drainTimeout, drainTimeout >= 0.seconds, "0 s")
+  for
+    (name, path) <- List("healthPath" -> healthPath, "readyPath" -> readyPath)
+    value <- path
+  do require(value.startsWith("/"), s"ServerSettings: $name was '$value'. It must begin with /.")

@@ -164,5 +164,18 @@ class HttpServerSuite extends HttpSuite:
   test("a port in use is named"):
     serving(ok) { port =>
       val error = intercept[IOException](HttpServer.serve(port)(ok).use(_ => Task.unit).runSync())
-      assert(error.getMessage.contains(s"port $port of localhost cannot be used"), error.getMessage)
+      val message = error.getMessage
+      val start = s"HttpServer.serve: port $port of localhost cannot be used: Address "
+      assert(message.startsWith(s"${start}already in use"), message)
     }
+
+  test("a host that is not one of this machine is named"):
+    for (host, why) <- List(
+        "no.such.host.invalid" -> "the host no.such.host.invalid cannot be resolved",
+        "192.0.2.1" -> "192.0.2.1 is not an address of this machine"
+      )
+    do
+      val served = HttpServer.serve(0, ServerSettings(host = host))(ok).use(_ => Task.unit)
+      val error = intercept[IOException](served.runSync())
+      assert(error.getMessage.startsWith(s"HttpServer.serve: $why."), error.getMessage)
+      assert(!error.getMessage.contains("port"), error.getMessage)

@@ -27,3 +27,10 @@ class RequestSuite extends HttpSuite:
     intercept[IllegalArgumentException](HttpError(200, "")): Unit
     intercept[IllegalArgumentException](ServerSettings(requestLimit = 0)): Unit
     intercept[IllegalArgumentException](HttpServer.serve(70000)(ok)): Unit
+    for wrong <- List(
+        () => ServerSettings(readyPath = Some("ready")),
+        () => ServerSettings(healthPath = Some(""))
+      )
+    do
+      val error = intercept[IllegalArgumentException](wrong())
+      assert(error.getMessage.contains("must begin with /"), error)

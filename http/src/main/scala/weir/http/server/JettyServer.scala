@@ -1,6 +1,7 @@
 package weir.http.server
 
 import java.io.IOException
+import java.net.{InetAddress, InetSocketAddress, NetworkInterface}
 import java.nio.channels.{SelectionKey, SocketChannel}
 import org.eclipse.jetty.http.UriCompliance
 import org.eclipse.jetty.http.UriCompliance.Violation
@@ -145,12 +146,27 @@ private[http] object JettyServer:
     catch
       case error: IOException =>
         server.stop()
-        throw IOException(
-          s"HttpServer.serve: port $port of ${settings.host} cannot be used: " +
-            s"${error.getMessage}. Choose another port; 0 takes a free one.",
-          error
-        )
+        throw cannotListen(port, settings.host, error)
     new JettyServer(server, connector, requests)
+
+  private def cannotListen(port: Int, host: String, error: IOException): IOException =
+    val address = InetSocketAddress(host, port).getAddress
+    // Jetty's own message has no more than the address.
+    val reason = Option(error.getCause).flatMap(cause => Option(cause.getMessage))
+    val message =
+      if address == null then s"the host $host cannot be resolved. $otherHost"
+      else if isElsewhere(address) then s"$host is not an address of this machine. $otherHost"
+      else
+        s"port $port of $host cannot be used: ${reason.getOrElse(error.getMessage)}. " +
+          "Choose another port; 0 takes a free one."
+    IOException(s"HttpServer.serve: $message", error)
+
+  private def isElsewhere(address: InetAddress): Boolean =
+    !address.isAnyLocalAddress && !address.isLoopbackAddress &&
+      NetworkInterface.getByInetAddress(address) == null
+
+  private val otherHost =
+    "Set ServerSettings.host to a name or an address of this machine; 0.0.0.0 stands for all."
 
   /** Also allows the paths of RFC 3986 that mean another thing to a server of files. */
   private val uris = UriCompliance.DEFAULT.`with`(
