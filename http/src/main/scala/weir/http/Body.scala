@@ -6,8 +6,10 @@ import weir.{Stream, Task}
 /** The body of a request or of a response: blocks of bytes, which may end anywhere.
   *
   * A received body is read from its connection only while its stream runs: as long as the stream
-  * asks for no block, the sender waits. Each byte can be read once. A second run of the stream
-  * continues where the first one has ended.
+  * asks for no block, the sender waits. Such a body can be read once, and only until its request
+  * has ended at a server, or its use at a client. A second run of the stream continues where the
+  * first one has stopped, and **fails** with an `IllegalStateException` if that was the end. A body
+  * in memory can be read again, such as one that `HttpClient.send` returns.
   *
   * A body to send is written while its stream runs: as long as the other side does not read, the
   * stream waits.
@@ -76,6 +78,11 @@ final class Body private (
 
 object Body:
   private inline val usualLimitBytes = 10_485_760
+
+  /** The error of a read after the end of a received body. */
+  private[http] def readTwice: Throwable = IllegalStateException(
+    "The body was read to its end, and can be read once. Keep its bytes or its text."
+  )
 
   /** A body without bytes. */
   val empty: Body = apply(Array.emptyByteArray)

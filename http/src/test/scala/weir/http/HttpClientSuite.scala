@@ -76,12 +76,28 @@ class HttpClientSuite extends HttpSuite:
         for
           first <- response.body.text()
           rest <- response.body.text()
-        yield assertEquals((first, rest), ("abc", ""))
+          again <- response.body.text().attempt
+          blocks <- response.body.stream.drain.attempt
+        yield
+          assertEquals((first.map(String(_)), rest), (Some("a"), "bc"))
+          for result <- List(again, blocks) do
+            result match
+              case Left(error: IllegalStateException) =>
+                assert(error.getMessage.startsWith("The body was read to its end"), error)
+              case other => fail(s"$other")
       }
     }
 
   test("a body fails after the use of its response"):
     calling(_ =>
+  test("a body in memory can be read again"):
+    calling(ok) { (client, address) =>
+      for
+        response <- client.send(Request.get(address))
+        twice <- response.body.text().replicate(2)
+      yield assertEquals(twice.toList, List("ok", "ok"))
+    }
+
       Task.pure(Response(200, body = Body.stream(Stream("abc".getBytes) ++ Stream.never)))
     ) { (client, address) =>
       for

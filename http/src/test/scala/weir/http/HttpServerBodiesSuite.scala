@@ -1,6 +1,7 @@
 package weir.http
 
-import java.util.concurrent.CountDownLatch
+import java.util.concurrent.TimeUnit.SECONDS
+import java.util.concurrent.{CountDownLatch, LinkedBlockingQueue}
 import java.util.concurrent.atomic.AtomicInteger
 import scala.concurrent.duration.*
 import weir.{Stream, Task}
@@ -172,6 +173,53 @@ class HttpServerBodiesSuite extends HttpSuite:
       connection.send("abcde")
       assertEquals(connection.response().body, "0, then abcde")
     }
+
+  test("a body that was read to its end cannot be read again"):
+    val handler = (request: Request) =>
+      for
+        first <- request.body.text()
+        text <- request.body.text().attempt
+        blocks <- request.body.stream.drain.attempt
+      yield Response.text(List(Right(first), text, blocks).map(shown).mkString("|"))
+    exchanging(handler) { connection =>
+      connection.send("POST / HTTP/1.1\nHost: h\nContent-Length: 3\n\nabc")
+      val error = "IllegalStateException: The body was read to its end, and can be read once. " +
+        "Keep its bytes or its text."
+      assertEquals(connection.response().body, s"abc|$error|$error")
+      assertEquals(connection.get("/").body, "||Right(())")
+    }
+
+  test("a body cannot be read once its request has ended, and a wait for it ends"):
+    val bodies = LinkedBlockingQueue[Body]()
+    val read = LinkedBlockingQueue[Either[Throwable, String]]()
+    val isWaiting = CountDownLatch(1)
+    val handler = (request: Request) =>
+      if request.path == "/wait" then
+        val first = request.body.stream.head
+        val rest = request.body.text().attempt.map(read.add)
+        (first >> Task(isWaiting.countDown()) >> rest).startDaemon >>
+          Task(await(isWaiting)).as(Response(204))
+      else Task { bodies.add(request.body): Unit; Response(204) }
+    serving(handler) { port =>
+      for (path, body) <- List("/" -> "abc", "/wait" -> "a") do
+        connected(port) { connection =>
+          connection.send(s"POST $path HTTP/1.1\nHost: h\nContent-Length: 3\n\n$body")
+          assertEquals(connection.response().status, 204)
+        }
+      val kept = bodies.take()
+      eventually("the request has ended")(kept.text().attempt.runSync().isLeft)
+      for result <- List(kept.text().attempt.runSync(), read.poll(10, SECONDS)) do
+        assertEquals(
+          shown(result),
+          "IllegalStateException: The request has ended, so its body can no longer be read. Read " +
+            "it before the handler returns."
+        )
+    }
+
+  private def shown(result: Either[Throwable, Any]): String = result match
+    case Right(()) => "Right(())"
+    case Right(text) => s"$text"
+    case Left(error) => s"${error.getClass.getSimpleName}: ${error.getMessage}"
 
   test("the bytes in memory are limited too"):
     val handler = (request: Request) => request.body.bytes(limitBytes = 3).map(_ => Response(200))

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer
 import java.util.concurrent.Flow
 import scala.concurrent.duration.FiniteDuration
 import scala.jdk.CollectionConverters.*
+import weir.http.Body
 import weir.{Stream, Task}
 
 /** Receives the body of a response, a signal for each time that its reader asks.
@@ -21,6 +22,7 @@ private[client] final class ResponseBody extends Flow.Subscriber[java.util.List[
   private var ending: Either[Throwable, Unit] | Null = null
   private var waiting: (Either[Throwable, Unit] => Unit) | Null = null
   private var isRequested = false
+  private var isRead = false
   private var isClosed = false
 
   /** Emits the blocks that have not been read. **Fails** with an `HttpTimeoutException` that names
@@ -37,22 +39,28 @@ private[client] final class ResponseBody extends Flow.Subscriber[java.util.List[
     val open = synchronized {
       isClosed = true
       blocks = Nil
-      if ending == null then
-        ending = Left(IOException("The use of the response has ended. Read its body within it."))
+      if ending != null then null
+      else
+        ending = Right(())
         subscription
-      else null
     }
+    arrive(()) // a wait ends too
     if open != null then open.cancel()
 
   private def next(): Task[Option[Array[Byte]]] = synchronized {
     blocks match
+      case _ if isRead => Task.fail(Body.readTwice)
+      case _ if isClosed =>
+        Task.fail(IOException("The use of the response has ended. Read its body within it."))
       case block :: rest =>
         blocks = rest
         Task.pure(Some(block))
       case Nil =>
         ending match
           case null => Task.async(demand).flatMap(_ => next())
-          case Right(_) => Task.pure(None)
+          case Right(_) =>
+            isRead = true
+            Task.pure(None)
           case Left(error) => Task.fail(error)
   }
 

@@ -106,8 +106,10 @@ private[server] final class Exchange(
     * worth a connection. A response that is streamed may still read it.
     */
   private def isLast(response: Response): Boolean =
-    requests.isDraining ||
-      body.isThere && response.body.inMemory != null && !in.consumeAvailable()
+    requests.isDraining || body.isThere && response.body.inMemory != null && {
+      body.end()
+      !in.consumeAvailable()
+    }
 
   private def failure(error: Throwable): Response = error match
     case error: HttpError => Response.text(s"${error.getMessage}\n", error.status)
@@ -173,6 +175,7 @@ private[server] final class Exchange(
     * request.
     */
   private def releaseThen(end: => Unit): Unit =
+    this.body.end()
     def completed() =
       try end
       finally requests.ended()

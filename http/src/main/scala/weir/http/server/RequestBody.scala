@@ -5,7 +5,7 @@ import org.eclipse.jetty.http.HttpHeader
 import org.eclipse.jetty.io.Content
 import org.eclipse.jetty.server.Request as JettyRequest
 import org.eclipse.jetty.util.thread.Invocable
-import weir.http.{BodyTooLarge, HttpError}
+import weir.http.{Body, BodyTooLarge, HttpError}
 import weir.{Stream, Task}
 
 /** Reads the body of a request, a block for each time that the handler asks. */
@@ -17,10 +17,14 @@ private[server] final class RequestBody(
 
   // owner only: the fiber that reads
   private var readBytes = 0L
+  private var isRead = false
 
   // shared, under this object's lock
   private var waiting: (Either[Throwable, Unit] => Unit) | Null = null
   private var isDemanded = false
+
+  /** True once the handler may not read any more. */
+  @volatile private var isEnded = false
 
   /** True if the request has a body. */
   val isThere: Boolean = in.getLength match
@@ -33,7 +37,27 @@ private[server] final class RequestBody(
   /** Returns true while the handler waits for bytes that the client has not sent. */
   def isWaiting: Boolean = synchronized(waiting != null)
 
-  private def next(): Task[Option[Array[Byte]]] = in.read() match
+  /** Fails the reads from now on, and one that waits. */
+  def end(): Unit =
+    isEnded = true
+    wake()
+
+  private def next(): Task[Option[Array[Byte]]] =
+    if isRead then Task.fail(Body.readTwice)
+    else if isEnded then Task.fail(hasEnded)
+    else
+      val chunk = in.read()
+      // If the request has ended meanwhile, this may come after bytes that were left out.
+      if !isEnded then read(chunk)
+      else
+        if chunk != null then chunk.release(): Unit
+        Task.fail(hasEnded)
+
+  private def hasEnded: Throwable = IllegalStateException(
+    "The request has ended, so its body can no longer be read. Read it before the handler returns."
+  )
+
+  private def read(chunk: Content.Chunk | Null): Task[Option[Array[Byte]]] = chunk match
     case null =>
       Task.async(demand).onCancel(Task.delay(synchronized { waiting = null })).flatMap(_ => next())
     case chunk if Content.Chunk.isFailure(chunk) => failed(chunk.getFailure)
@@ -44,7 +68,9 @@ private[server] final class RequestBody(
       readBytes += block.length
       if readBytes > limitBytes then Task.fail(BodyTooLarge(limitBytes))
       else if block.nonEmpty then Task.pure(Some(block))
-      else if chunk.isLast then Task.pure(None)
+      else if chunk.isLast then
+        isRead = true
+        Task.pure(None)
       else next()
 
   /** Calls `ready` when there is something to read. Jetty has one demand at a time: that of a wait
@@ -53,24 +79,27 @@ private[server] final class RequestBody(
   private def demand(ready: Either[Throwable, Unit] => Unit): Unit =
     val isFirst = synchronized {
       waiting = ready
-      val first = !isDemanded
+      val first = !isDemanded && !isEnded
       isDemanded = true
       first
     }
     if isFirst then in.demand(OnAvailable)
+    else if isEnded then wake()
+
+  private def wake(): Unit =
+    val ready = synchronized {
+      isDemanded = false
+      val present = waiting
+      waiting = null
+      present
+    }
+    if ready != null then ready(Right(()))
 
   private object OnAvailable extends Invocable.Task:
     override def getInvocationType: Invocable.InvocationType =
       Invocable.InvocationType.NON_BLOCKING
 
-    override def run(): Unit =
-      val ready = RequestBody.this.synchronized {
-        val present = waiting
-        waiting = null
-        isDemanded = false
-        present
-      }
-      if ready != null then ready(Right(()))
+    override def run(): Unit = wake()
 
   /** Fails if the client is too slow, or if what comes is no HTTP. If the connection is broken,
     * nobody can be answered: then the request is cancelled. Only code that is masked sees the
