@@ -3,6 +3,7 @@ package weir.http
 import java.io.IOException
 import java.net.http.HttpClient as JdkClient
 import java.util.concurrent.Executors
+import java.util.concurrent.atomic.AtomicBoolean
 import scala.jdk.DurationConverters.*
 import weir.http.client.JdkExchange
 import weir.{Resource, Task, WeirRuntime}
@@ -10,15 +11,21 @@ import weir.{Resource, Task, WeirRuntime}
 /** Sends requests, and reuses its connections. It uses HTTP/1.1 for `http`, and HTTP/2 for `https`
   * if the server supports it. Any number of fibers may use it.
   */
-final class HttpClient private (client: JdkClient, settings: ClientSettings, runtime: WeirRuntime):
+final class HttpClient private (
+    client: JdkClient,
+    isReleased: AtomicBoolean,
+    settings: ClientSettings,
+    runtime: WeirRuntime
+):
 
   /** Sends `request`, and returns the response with its whole body in memory. A status such as 404
     * is a response, not an error.
     *
     * **Waits** for the response, and between retries: see `ClientSettings.retry`. **Cancelled**:
     * closes the exchange. **Fails** with an `IOException` if there is no response: with a
-    * `java.net.http.HttpTimeoutException` if it takes longer than the settings allow. Fails with a
-    * [[ResponseTooLarge]] if the body is larger than `bodyLimitBytes`, and with an
+    * `java.net.ConnectException` that names host and port if the server cannot be reached, and with
+    * a `java.net.http.HttpTimeoutException` if it takes longer than the settings allow. Fails with
+    * a [[ResponseTooLarge]] if the body is larger than `bodyLimitBytes`, and with an
     * `IllegalArgumentException` if the request has a field that the JDK's client sets by itself,
     * such as `Host` or `Content-Length`.
     * {{{
@@ -59,7 +66,7 @@ final class HttpClient private (client: JdkClient, settings: ClientSettings, run
     * }}}
     */
   def stream(request: Request): Resource[Response] =
-    JdkExchange(client, settings, request)(using runtime)
+    JdkExchange(client, isReleased, settings, request)(using runtime)
 
 /** A response after which a request is sent again. */
 private final class Temporary(val response: Response)
@@ -80,6 +87,7 @@ object HttpClient:
       threads <- Resource.make(Task.delay(Executors.newVirtualThreadPerTaskExecutor()))(pool =>
         Task.delay(pool.shutdown())
       )
+      isReleased = AtomicBoolean()
       client <- Resource.make(Task.delay {
         val builder = JdkClient.newBuilder()
         settings.tls.foreach { tls =>
@@ -93,8 +101,8 @@ object HttpClient:
             if settings.followRedirects then JdkClient.Redirect.NORMAL else JdkClient.Redirect.NEVER
           )
           .build()
-      })(client => Task.delay(client.shutdownNow()))
-    yield new HttpClient(client, settings, runtime)
+      })(client => Task.delay { isReleased.set(true); client.shutdownNow() })
+    yield new HttpClient(client, isReleased, settings, runtime)
 
   private val idempotent = Set("GET", "HEAD", "PUT", "DELETE", "OPTIONS")
   private val temporary = Set(429, 502, 503, 504)

@@ -1,6 +1,7 @@
 package weir.http
 
 import java.io.IOException
+import java.net.ConnectException
 import java.net.http.HttpTimeoutException
 import java.util.concurrent.CountDownLatch
 import java.util.concurrent.atomic.AtomicInteger
@@ -71,10 +72,11 @@ class HttpClientSuite extends HttpSuite:
     }
 
   test("each byte of a response is read once, by one stream after the other"):
-    calling(_ => Task.pure(Response.text("abc"))) { (client, address) =>
+    val blocks = Stream("a".getBytes) ++ Stream("bc".getBytes)
+    calling(_ => Task.pure(Response(200, body = Body.stream(blocks)))) { (client, address) =>
       client.stream(Request.get(address)).use { response =>
         for
-          first <- response.body.text()
+          first <- response.body.stream.head
           rest <- response.body.text()
           again <- response.body.text().attempt
           blocks <- response.body.stream.drain.attempt
@@ -88,8 +90,6 @@ class HttpClientSuite extends HttpSuite:
       }
     }
 
-  test("a body fails after the use of its response"):
-    calling(_ =>
   test("a body in memory can be read again"):
     calling(ok) { (client, address) =>
       for
@@ -98,6 +98,8 @@ class HttpClientSuite extends HttpSuite:
       yield assertEquals(twice.toList, List("ok", "ok"))
     }
 
+  test("a body fails after the use of its response"):
+    calling(_ =>
       Task.pure(Response(200, body = Body.stream(Stream("abc".getBytes) ++ Stream.never)))
     ) { (client, address) =>
       for
@@ -221,6 +223,43 @@ class HttpClientSuite extends HttpSuite:
       .runSync()
     assert(error.left.exists(_.isInstanceOf[IOException]), error)
     assertEquals(tries.get, 3)
+
+  test("a server that cannot be reached is named, with the reason"):
+    val port = serving(ok)(identity)
+    def failing(address: String, follows: Boolean = false): Throwable =
+      HttpClient
+        .resource(ClientSettings(followRedirects = follows))
+        .use(_.send(Request.get(address)).attempt)
+        .runSync()
+        .left
+        .toOption
+        .get
+    val refused = failing(s"http://localhost:$port/a?secret=x")
+    assertEquals(refused.getClass, classOf[ConnectException])
+    assertEquals(
+      refused.getMessage,
+      s"HttpClient: cannot connect to localhost:$port: the connection was refused, or there is " +
+        "no way to that host."
+    )
+    assert(refused.getCause != null)
+    val unknown = failing("https://no.such.host.invalid/")
+    assertEquals(unknown.getClass, classOf[ConnectException])
+    assertEquals(
+      unknown.getMessage,
+      "HttpClient: cannot connect to no.such.host.invalid:443: the host has no known address."
+    )
+    val followed = failing(s"http://localhost:$port/", follows = true).getMessage
+    val place = s"localhost:$port, or to an address to which it redirects"
+    assert(followed.contains(place), followed)
+
+  test("a client that was released says so"):
+    val late = HttpClient.resource().use(Task.pure).flatMap(_.send(Request.get("http://h/")))
+    val error = intercept[IOException](late.runSync())
+    assertEquals(
+      error.getMessage,
+      "HttpClient: it has been released. Send requests only inside of the `use` of its resource."
+    )
+    assert(error.getCause != null)
 
   test("a response that is cut off is an error"):
     val blocks = Stream("abc".getBytes) ++ Stream.eval(Task.fail(HttpError(500, "broken")))

@@ -16,17 +16,26 @@ import weir.{Resource, Stream, Task, WeirRuntime}
 private[http] object JdkExchange:
   private type Answer = HttpResponse[Flow.Publisher[java.util.List[ByteBuffer]]]
 
-  def apply(client: HttpClient, settings: ClientSettings, request: Request)(using
-      WeirRuntime
-  ): Resource[Response] =
+  /** Sends `request` by `client`, which its owner may have released. */
+  def apply(
+      client: HttpClient,
+      isReleased: AtomicBoolean,
+      settings: ClientSettings,
+      request: Request
+  )(using WeirRuntime): Resource[Response] =
     val limit = settings.responseTimeout
     val tooLate = Task.defer(
       Task.fail(
         HttpTimeoutException(s"${request.method} ${request.uri}: no response within $limit.")
       )
     )
+    def explained(error: Throwable) = error match
+      case error: IOException if isReleased.get => IOException(released, error)
+      case error => ConnectErrors.named(error, request.uri, settings.followRedirects)
     def answered(sent: BodyPublisher) =
-      Task.asyncCancelable[Answer](send(client, requestOf(request, sent), _))
+      Task.asyncCancelable[Answer](done =>
+        send(client, requestOf(request, sent), result => done(result.left.map(explained)))
+      )
     for
       sent <- publisher(request.body)
       (answer, body) <- Resource.makeFull(poll =>
@@ -91,6 +100,9 @@ private[http] object JdkExchange:
         else Task.unit
       })
       .flatMap(_ => blocks)
+
+  private val released =
+    "HttpClient: it has been released. Send requests only inside of the `use` of its resource."
 
   private val cannotRepeat =
     "The body of the request was sent, and cannot be sent again after a redirect. Mark it as " +

@@ -33,7 +33,7 @@ object TaskBackend:
       options: BackendOptions = BackendOptions.Default,
       customizeRequest: HttpRequest => HttpRequest = identity
   )(using runtime: WeirRuntime): Resource[WebSocketStreamBackend[Task, WeirStreams]] =
-    TaskHttpBackend.client(options).map(usingClient(_, customizeRequest))
+    TaskHttpBackend.resource(options, customizeRequest)
 
   /** Returns a backend that sends requests by `client`. It does not close `client`. It should not
     * follow redirects: sttp does.

@@ -214,6 +214,26 @@ class TaskBackendSuite extends WeirSuite, RunTwice:
     assertEquals(ran.get, 3)
     assertEquals(taskMonad.handleError(throw boom) { case `boom` => Task.pure(1) }.runSync(), 1)
 
+  test("a server that cannot be reached is named, and a released backend says so"):
+    val port = HttpServer.serve(0)(_ => Task.never).use(server => Task.pure(server.port)).runSync()
+    val request = basicRequest.get(uri"http://localhost:$port")
+    val refused = intercept[SttpClientException.ConnectException](
+      TaskBackend.resource().use(request.send(_)).runSync()
+    )
+    assertEquals(refused.getCause.getClass, classOf[java.net.ConnectException])
+    assertEquals(
+      refused.getCause.getMessage,
+      s"TaskBackend: cannot connect to localhost:$port: the connection was refused, or there is " +
+        "no way to that host."
+    )
+    val late = intercept[SttpClientException.ReadException](
+      TaskBackend.resource().use(Task.pure).flatMap(request.send(_)).runSync()
+    )
+    assertEquals(
+      late.getCause.getMessage,
+      "TaskBackend: it has been released. Send requests only inside of the `use` of its resource."
+    )
+
   test("a stub answers without a server"):
     val stub = TaskBackend.stub.whenAnyRequest.thenRespondAdjust("stubbed")
     val text = basicRequest.get(uri"http://localhost").response(asStringAlways).send(stub)

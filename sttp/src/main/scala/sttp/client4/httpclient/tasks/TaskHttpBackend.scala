@@ -1,11 +1,13 @@
 package sttp.client4.httpclient.tasks
 
+import java.io.IOException
 import java.net.http.HttpRequest.{BodyPublisher, BodyPublishers}
 import java.net.http.HttpResponse.{BodyHandler, BodyHandlers}
 import java.net.http.{HttpClient, HttpRequest, HttpResponse}
 import java.nio.ByteBuffer
 import java.util.List as JavaList
 import java.util.concurrent.Flow.Publisher
+import java.util.concurrent.atomic.AtomicBoolean
 import java.util.concurrent.{CompletionException, Executors}
 import scala.jdk.OptionConverters.*
 import sttp.client4.*
@@ -26,7 +28,8 @@ import weir.{Mutex, Outcome, Queue, Resource, Stream, Task, WeirRuntime}
   */
 final class TaskHttpBackend private (
     client: HttpClient,
-    customizeRequest: HttpRequest => HttpRequest
+    customizeRequest: HttpRequest => HttpRequest,
+    isReleased: () => Boolean
 )(using runtime: WeirRuntime)
     extends HttpClientAsyncBackend[
       Task,
@@ -82,14 +85,19 @@ final class TaskHttpBackend private (
     sent.whenComplete((answer, error) =>
       done(error match
         case null => Right(answer)
-        case wrapped: CompletionException if wrapped.getCause != null => Left(wrapped.getCause)
-        case error => Left(error))
+        case wrapped: CompletionException if wrapped.getCause != null =>
+          Left(explained(wrapped.getCause, request))
+        case error => Left(explained(error, request)))
     ): Unit
     Task.delay {
       sent.whenComplete((answer, _) => if answer != null then closeNow(answer)): Unit
       sent.cancel(true): Unit
     }
   }
+
+  private def explained(error: Throwable, request: HttpRequest): Throwable = error match
+    case error: IOException if isReleased() => IOException(TaskHttpBackend.released, error)
+    case error => ConnectErrors.named(error, request.uri)
 
   private def close(answer: Answer): Task[Unit] = Task.delay(closeNow(answer))
 
@@ -160,18 +168,28 @@ object TaskHttpBackend:
   private val compression: CompressionHandlers[WeirStreams, ReceivedBody] =
     CompressionHandlers(Compression.compressors, Compression.decompressors)
 
+  private val released =
+    "TaskBackend: it has been released. Send requests only inside of the `use` of its resource."
+
+  /** Returns a backend that sends requests by `client`, and does not close it. */
   def apply(client: HttpClient, customizeRequest: HttpRequest => HttpRequest)(using
       WeirRuntime
   ): WebSocketStreamBackend[Task, WeirStreams] =
-    SendsOnce(FollowRedirectsBackend(new TaskHttpBackend(client, customizeRequest)))
+    sending(new TaskHttpBackend(client, customizeRequest, () => client.isTerminated))
 
-  /** Returns the client that `options` describe. The release closes it. */
-  def client(options: BackendOptions): Resource[HttpClient] =
+  /** Returns a backend with the client that `options` describe. The release closes it. */
+  def resource(options: BackendOptions, customizeRequest: HttpRequest => HttpRequest)(using
+      WeirRuntime
+  ): Resource[WebSocketStreamBackend[Task, WeirStreams]] =
     for
       threads <- Resource.make(Task.delay(Executors.newVirtualThreadPerTaskExecutor()))(pool =>
         Task.delay(pool.shutdown())
       )
+      isReleased = AtomicBoolean()
       client <- Resource.make(
         Task.delay(HttpClientBackend.defaultClient(options, Some(threads)))
-      )(client => Task.delay(client.shutdownNow()))
-    yield client
+      )(client => Task.delay { isReleased.set(true); client.shutdownNow() })
+    yield sending(new TaskHttpBackend(client, customizeRequest, () => isReleased.get))
+
+  private def sending(backend: TaskHttpBackend): WebSocketStreamBackend[Task, WeirStreams] =
+    SendsOnce(FollowRedirectsBackend(backend))
