@@ -507,15 +507,18 @@ lazy val kafkaBroker = project
   .dependsOn(core % "compile->compile;test->test")
   .settings(
     name := "weir-kafka-broker",
-    description := "Kafka's own brokers as resources, for tests of programs that use them"
+    description := "Kafka's own brokers as resources, for tests of programs that use them. " +
+      s"The jar holds Kafka's jars, whose licences its file ${NodeJars.thirdParty} names"
   )
   .settings(testSettings)
   .settings(filesInMemory)
   .settings(
-    nodeJars := NodeJars.places(
-      (kafkaNode / Runtime / fullClasspathAsJars).value.files,
-      target.value / "node-jars.index"
-    ),
+    nodeJars := {
+      val jars = (kafkaNode / Runtime / fullClasspathAsJars).value.files
+      val list =
+        NodeJars.licences(jars, (kafkaNode / update).value, target.value / "third-party.txt")
+      NodeJars.places(jars, target.value / "node-jars.index") :+ list -> NodeJars.thirdParty
+    },
     publishedJar := NodeJars.added(
       (Compile / packageBin).value,
       nodeJars.value,

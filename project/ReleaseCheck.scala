@@ -203,13 +203,15 @@ private final class Published(group: File, artifact: String, version: String, gp
         found.result()
       } finally jar.close()
     }
+    val jars = Seq(".jar", "-sources.jar", "-javadoc.jar")
     val wanted = Seq(
       ".jar" -> ".class",
       ".jar" -> ".tasty",
       "-sources.jar" -> ".scala",
       "-javadoc.jar" -> "index.html"
-    )
-    wanted.collect {
+    ) ++ jars.map(_ -> JarLicences.place)
+    val holdsJars = names(".jar").exists(_.endsWith(".jar"))
+    (wanted ++ Seq(".jar" -> NodeJars.thirdParty).filter(_ => holdsJars)).collect {
       case (ending, part) if !names(ending).exists(_.endsWith(part)) =>
         s"${file(ending)} has nothing that ends with $part"
     }

@@ -135,6 +135,19 @@ class RealBrokerSuite extends munit.FunSuite:
   private def published =
     URLClassLoader(Array(Path.of(sys.props("weir.broker.jar")).toUri.toURL), null)
 
+  test("the published jar has its licence, and names that of each jar in it"):
+    Using.resource(java.util.jar.JarFile(sys.props("weir.broker.jar"))): jar =>
+      def lines(name: String) =
+        Using.resource(Source.fromInputStream(jar.getInputStream(jar.getEntry(name))))(
+          _.getLines().toVector
+        )
+      assert(lines("META-INF/LICENSE").exists(_.contains("Apache License")))
+      val jars = jar.stream.iterator.asScala.map(_.getName).filter(_.endsWith(".jar"))
+      val others = jars.map(_.split('/').last).filterNot(_.startsWith("weir-")).toVector
+      val list = lines("META-INF/THIRD-PARTY")
+      assertEquals(others.filterNot(name => list.exists(_.startsWith(s"$name: "))), Vector.empty)
+      assert(list.exists(line => line.startsWith("slf4j-api") && line.contains("MIT")), list)
+
   test("a jar that was removed is unpacked again, and what killed processes have left is deleted"):
     val folder = Files.createTempDirectory("weir-broker-jars-")
     try
