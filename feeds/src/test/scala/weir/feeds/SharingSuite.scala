@@ -4,6 +4,7 @@ import io.zonky.test.db.postgres.embedded.EmbeddedPostgres
 import java.io.{PrintWriter, StringWriter}
 import java.nio.file.{Files, Path}
 import java.sql.{Connection, DriverManager}
+import java.util.concurrent.FutureTask
 import scala.concurrent.duration.*
 
 import munit.FunSuite
@@ -11,7 +12,7 @@ import munit.FunSuite
 import weir.feeds.store.Sql
 import weir.program.{ChildJvm, Main, TempFolder, Tier}
 
-/** Several processes on one database, some of them killed. */
+/** Several runs on one database, some of them in processes that are killed. */
 class SharingSuite extends FunSuite with TempFolder:
   override val munitTimeout: Duration = 8.minutes
 
@@ -41,6 +42,21 @@ class SharingSuite extends FunSuite with TempFolder:
     def start(more: String*): ChildJvm =
       started += 1
       ChildJvm.weir(folder.resolve(s"log$started.txt"), ("feeds" +: args(more*))*)
+
+    /** Begins a run that ends by itself. Returns a function that waits for its end and returns its
+      * exit code, and with it the words. To the database each run is another one, whatever its
+      * process: only the long tier starts a process for each.
+      */
+    def begin(more: String*): () => (Int, String) =
+      if Tier.isLong then
+        val child = start(more*)
+        () =>
+          val text = child.readRest()
+          (child.exitCode(), text)
+      else
+        val run = FutureTask(() => weir("feeds" +: args(more*)*))
+        Thread.ofPlatform().start(run): Unit
+        () => (run.get().code, run.get().err)
 
     def ask(query: String): Long =
       val isSqlite = !db.startsWith("jdbc:")
@@ -73,17 +89,18 @@ class SharingSuite extends FunSuite with TempFolder:
       assert(deadline.hasTimeLeft(), s"asked ${site.server.total} times of $count")
       Thread.sleep(2)
 
+  /** Three runs, of which the one that is killed has a process of its own. */
   private def threeOfWhichOneIsKilled(folder: Path, db: String): Unit =
     withSite(folder, feedsOfAHost = 40, delayMillis = 100, db): site =>
       val options = Seq("--parallel", "30", "--per-host", "6")
       val first = site.start(options*)
       first.readLine(): Unit // it has made the tables and added the feeds
-      val others = List.fill(2)(site.start(options*))
+      val others = List.fill(2)(site.begin(options*))
       awaitAsked(site, 40)
       first.kill()
       val asked = site.server.total
-      val texts = others.map(_.readRest())
-      assertEquals(others.map(_.exitCode()), List(0, 0), texts.mkString("\n"))
+      val (codes, texts) = others.map(_()).unzip
+      assertEquals(codes, List(0, 0), texts.mkString("\n"))
       site.assertAllStoredOnce()
       val again = site.all.map((h, n) => site.server.asked(h, n) - 1)
       assert(again.forall(_ >= 0), "some were not fetched")
@@ -92,22 +109,21 @@ class SharingSuite extends FunSuite with TempFolder:
       assert(site.server.mostOfAHost <= 6, s"${site.server.mostOfAHost} at once")
       assert(asked < site.all.size, "It was killed too late.")
 
-  folder.test("three processes over Postgres, one killed half-way: all fetched, none stored twice"):
+  folder.test("three runs over Postgres, one killed half-way: all fetched, none stored twice"):
     folder => threeOfWhichOneIsKilled(folder, newPostgres("three"))
 
-  folder.test("three processes over SQLite, one killed half-way: all fetched, none stored twice"):
+  folder.test("three runs over SQLite, one killed half-way: all fetched, none stored twice"):
     folder => threeOfWhichOneIsKilled(folder, folder.resolve("feeds.db").toString)
 
-  /** Two addresses, of which one leads to the other for good, over two processes. */
+  /** Two addresses, of which one leads to the other for good, over two runs. */
   private def movedToOneThatIsThere(folder: Path, db: String): Unit =
     val site = Site(folder, feedsOfAHost = 0, delayMillis = 0, db)
     try
       val addresses = List("old", "1").map(path => s"http://127.0.0.1:${site.server.port}/$path")
       Files.writeString(folder.resolve("urls.txt"), addresses.mkString("\n"))
       for _ <- 1 to Tier(1, 3) do
-        val both = List.fill(2)(site.start("--stale", "0s"))
-        val texts = both.map(_.readRest())
-        assertEquals(both.map(_.exitCode()), List(0, 0), texts.mkString("\n"))
+        val (codes, texts) = List.fill(2)(site.begin("--stale", "0s")).map(_()).unzip
+        assertEquals(codes, List(0, 0), texts.mkString("\n"))
       val again = weir("feeds" +: site.args("--stale", "0s")*)
       assertEquals(again.code, 0, again.err)
       assertEquals(site.ask("SELECT count(*) FROM feed WHERE url LIKE '%/1'"), 1L)
