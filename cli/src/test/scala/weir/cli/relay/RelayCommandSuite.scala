@@ -63,33 +63,33 @@ class RelayCommandSuite extends FunSuite with TempFolder with Eventually:
   private def logged(folder: Path, words: String): Int =
     Files.readString(folder.resolve("log.txt")).linesIterator.count(_.contains(words))
 
-  folder.test("a broker that is slow to answer is waited for, and the relay says so"): folder =>
-    val relay = start(folder, args(8)*)
-    assert(relay.readLine().exists(_.contains("tasks written to 'tasks'")))
-    // The next requests are for offsets, a little later those of new producers and consumers.
-    val itsBroker = broker(folder).get
-    signal("STOP", itsBroker)
-    try
-      eventually("it says that it waits, or that there are tasks"):
-        logged(folder, "no answer for") >= 1 || logged(folder, "done here") >= 6
-    finally signal("CONT", itsBroker)
-    val end = relay.readRest()
-    val log = Files.readString(folder.resolve("log.txt"))
-    assertEquals(relay.exitCode(), 0, log)
-    assertEquals(done(end), 8, end)
-    // It writes files until then, and the folder is deleted after the test.
-    eventually("no broker is left")(broker(folder).isEmpty)
-
-  folder.test("a broker that has ended is not waited for"): folder =>
-    val relay = start(folder, args(2000)*)
-    assert(relay.readLine().exists(_.contains("tasks written to 'tasks'")))
-    assert(relay.readLine().exists(_.contains("left in 'tasks'")))
-    signal("KILL", broker(folder).get)
-    relay.readRest(): Unit
-    assertEquals(relay.exitCode(), 1)
-    assertEquals(logged(folder, "its broker has ended (see"), 1)
-
   if Tier.isLong then
+    folder.test("a broker that is slow to answer is waited for, and the relay says so"): folder =>
+      val relay = start(folder, args(8)*)
+      assert(relay.readLine().exists(_.contains("tasks written to 'tasks'")))
+      // The next requests are for offsets, a little later those of new producers and consumers.
+      val itsBroker = broker(folder).get
+      signal("STOP", itsBroker)
+      try
+        eventually("it says that it waits, or that there are tasks"):
+          logged(folder, "no answer for") >= 1 || logged(folder, "done here") >= 6
+      finally signal("CONT", itsBroker)
+      val end = relay.readRest()
+      val log = Files.readString(folder.resolve("log.txt"))
+      assertEquals(relay.exitCode(), 0, log)
+      assertEquals(done(end), 8, end)
+      // It writes files until then, and the folder is deleted after the test.
+      eventually("no broker is left")(broker(folder).isEmpty)
+
+    folder.test("a broker that has ended is not waited for"): folder =>
+      val relay = start(folder, args(2000)*)
+      assert(relay.readLine().exists(_.contains("tasks written to 'tasks'")))
+      assert(relay.readLine().exists(_.contains("left in 'tasks'")))
+      signal("KILL", broker(folder).get)
+      relay.readRest(): Unit
+      assertEquals(relay.exitCode(), 1)
+      assertEquals(logged(folder, "its broker has ended (see"), 1)
+
     folder.test("a relay that is killed loses nothing, and its broker ends with it"): folder =>
       val killed = start(folder, (args(2000) :+ "--exactly-once")*)
       assert(killed.readLine().exists(_.contains("tasks written to 'tasks'")))

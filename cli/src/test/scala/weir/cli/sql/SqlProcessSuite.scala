@@ -68,12 +68,12 @@ class SqlProcessSuite extends FunSuite with SqlFixture:
         "SELECT x, 1; SELECT 2;",
         "100002:21"
       )
-      val few = List(inData -> false, inStatement -> true)
+      val few = List(inStatement -> true)
       // All at once: what takes the time is the start of each.
       val children =
         for ((script, line, place), isPacked) <- Tier(
             few,
-            few ++ List(inData -> true, inLine -> false)
+            few ++ List(inData -> false, inData -> true, inLine -> false)
           )
         yield
           val bytes = if isPacked then Zstd.compress(script.getBytes) else script.getBytes
