@@ -34,14 +34,15 @@ class ScaleCommandSuite extends FunSuite with TempFolder:
     val systems = Tier("weir", "weir,zio") // each starts a JVM
     val files = Seq("--json", json.toString, "--report", page.toString)
     val limits = Seq("--quick", "--minutes", "5", "--carriers", "1", "--only", systems)
-    val ran = weir(limits ++ files ++ Seq("--rows", "mutex,fork-tree")*)
+    val rows = Tier("mutex", "mutex,fork-tree")
+    val ran = weir(limits ++ files ++ Seq("--rows", rows)*)
     assertEquals((ran.code, ran.err), (0, ""), ran.out)
     val report = ScaleReport.parse(Files.readString(json)).get
     assert(report.hasEnded)
     assertEquals(report.carriers, Vector(1))
     assertEquals(
       report.figures.keySet.map(at => (at.system, at.row.id)),
-      systems.split(',').toSet.flatMap(system => Set("mutex", "fork-tree").map(system -> _))
+      systems.split(',').toSet.flatMap(system => rows.split(',').toSeq.map(system -> _))
     )
     assert(report.figures.values.forall(_ > 0), report.figures)
     assert(ran.out.contains("\nmutex, contended: operations a second"), ran.out)
