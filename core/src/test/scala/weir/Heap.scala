@@ -12,5 +12,5 @@ object Heap:
     * of other threads after that, as the runtime's own number does, which counts whole regions.
     */
   def used(): Long =
-    for _ <- 1 to 2 do System.gc()
+    System.gc()
     pools.map(_.getCollectionUsage.getUsed).sum

@@ -13,7 +13,7 @@ import scala.concurrent.duration.*
   */
 class MaskedCancelStressSuite extends StreamTests:
   private val operations =
-    java.lang.Long.getLong("weir.stress.operations", Tier(50_000L, 10_000_000L)).longValue
+    java.lang.Long.getLong("weir.stress.operations", Tier(25_000L, 10_000_000L)).longValue
   private val seed = Tier.seed("weir.stress.seed")
   private val only = System.getProperty("weir.stress.only", "")
 

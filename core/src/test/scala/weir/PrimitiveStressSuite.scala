@@ -13,7 +13,7 @@ import scala.concurrent.duration.*
   * printed seed; `-Dweir.stress.only=Queue` runs those whose names begin with that.
   */
 class PrimitiveStressSuite extends StreamTests:
-  private val seconds = Integer.getInteger("weir.stress.seconds", Tier(6, 60)).intValue
+  private val seconds = Integer.getInteger("weir.stress.seconds", Tier(3, 60)).intValue
   private val operations = java.lang.Long.getLong("weir.stress.operations", 0L).longValue
   private val seed = Tier.seed("weir.stress.seed")
   private val only = System.getProperty("weir.stress.only", "")

@@ -7,7 +7,7 @@ class StackSafetySuite extends WeirSuite:
 
   override def limit: FiniteDuration = 30.seconds
 
-  private val deep = Tier(200_000, 1_000_000)
+  private val deep = Tier(100_000, 1_000_000)
   private val zero: Task[Int] = Task.pure(0)
 
   /** `step` around `zero`, `times` deep: the first to run is the innermost. */

@@ -138,7 +138,7 @@ class StreamRecursionSuite extends StreamTests:
       )
 
     test(s"through stages that run ahead: go = $name"):
-      val n = 20_000
+      val n = Tier(10_000, 20_000)
       for stage <- List[Stream[Int] => Stream[Int]](
           _.prefetchN(16),
           _.prefetchStrict,

@@ -13,7 +13,7 @@ class TellsTheEndSuite extends StreamTests:
   override def limit: FiniteDuration = Tier(60.seconds, 10.minutes)
 
   /** Rounds of each form with each ending. */
-  private val rounds = Tier.size("weir.ends.rounds", 100, 3000)
+  private val rounds = Tier.size("weir.ends.rounds", 60, 3000)
 
   /** A function that runs `source` through a stage, or through a sink and a reader of that, and
     * then `commit`.
