@@ -451,7 +451,7 @@ lazy val postgres = project
   )
   .settings(testSettings)
   .settings(filesInMemory)
-  .settings(inJvms(4))
+  .settings(inJvms(3))
   .settings(testkitSettings)
   .settings(
     libraryDependencies ++= Seq(

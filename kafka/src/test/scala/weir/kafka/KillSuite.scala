@@ -8,7 +8,7 @@ class KillSuite extends KafkaSuite:
   private val seed = Tier.seed("weir.kafka.seed")
   private val count = Tier(1500, 20_000)
   private val keys = 40
-  private val kills = Tier(2, 20)
+  private val kills = Tier(1, 20)
 
   private def killAtRandom(workers: Workers, isOver: => Boolean): Unit =
     val random = SplittableRandom(seed)

@@ -69,7 +69,7 @@ class CopyWatchSuite extends ServerSuite:
     }
     val data = manyRows("1234567\n") // 8192 rows
     // 4 MB of warnings a block: more than the buffers of any socket.
-    val blocks = Tier.size("weir.sql.blocks", 8, 25)
+    val blocks = Tier.size("weir.sql.blocks", 4, 25)
     var told = 0L
     var untold = 0L
     val count: ServerNotice => Unit = notice =>

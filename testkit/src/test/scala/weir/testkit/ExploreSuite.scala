@@ -303,7 +303,7 @@ class ExploreSuite extends munit.FunSuite:
       passes(program()): Unit
 
   test("a program of many steps goes on by random priorities, within the limit of time"):
-    val report = TestRuntime.explore(ExploreLimits(time = 1.second))(
+    val report = TestRuntime.explore(ExploreLimits(time = 400.millis))(
       Stream.emits(1 to 30).parEvalMapUnordered(3)(n => Task.cede.as(n)).prefetchN(1).drain
     )
     assert(report.randomOrders > 0, report.toString)

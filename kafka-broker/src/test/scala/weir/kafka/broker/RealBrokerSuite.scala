@@ -11,7 +11,7 @@ import scala.concurrent.duration.*
 import scala.io.Source
 import scala.jdk.CollectionConverters.*
 import scala.util.{Try, Using}
-import weir.Task
+import weir.{Task, Tier}
 
 /** Brokers of Kafka, as a user's tests start them. */
 class RealBrokerSuite extends munit.FunSuite:
@@ -61,14 +61,15 @@ class RealBrokerSuite extends munit.FunSuite:
 
   test("a cluster has a replica of each topic on each broker, and is one"):
     val before = folders
+    val size = Tier(2, 3)
     val (found, ports) = KafkaBroker
-      .cluster(3, ofBuild.copy(topics = Map("orders" -> 2)))
+      .cluster(size, ofBuild.copy(topics = Map("orders" -> 2)))
       .use { brokers =>
         Task((brokers.map(broker => topics(broker.address)), brokers.map(_.port).toSet))
       }
       .runSync()
-    assertEquals(found, Vector.fill(3)(Map("orders" -> (2, 3))))
-    assertEquals((ports.size, folders), (3, before))
+    assertEquals(found, Vector.fill(size)(Map("orders" -> (2, size))))
+    assertEquals((ports.size, folders), (size, before))
 
   test("a cancel while it starts leaves nothing behind"):
     val before = folders

@@ -10,7 +10,7 @@ import weir.{Tier, WeirSuite}
 
 /** Worker processes that are killed at random moments: `-Dweir.queue.kills=50` for many. */
 class QueueKillSuite extends QueueFixture:
-  private val kills = Tier.size("weir.queue.kills", 3, 30)
+  private val kills = Tier.size("weir.queue.kills", 2, 30)
   override def limit: FiniteDuration = (150 + 10 * kills).seconds
 
   private val parallelism = 5

@@ -12,7 +12,7 @@ import weir.{Tier, WeirSuite}
   * `-Dweir.sql.kills=50` for many.
   */
 class KillSuite extends ResumeSuite:
-  private val kills = Tier.size("weir.sql.kills", 2, 3)
+  private val kills = Tier.size("weir.sql.kills", 1, 3)
   override def limit: FiniteDuration = (60 + 10 * kills).seconds
 
   private val tables = List("a", "b", "c", "d")
