@@ -8,12 +8,9 @@ import sbt.Keys._
 import TestJvms.autoImport.{publishedJar, quickStart}
 
 /** The command `exampleProjects NAME…`: builds and runs projects under examples/ with the published
-  * artifacts alone, from a repository in `target/examples`. The task `javaExample` does so with the
-  * project that takes seconds.
+  * artifacts alone, from a repository in `target/examples`.
   */
 object ExampleProjects {
-  val javaExample = taskKey[Unit]("Builds and runs examples/java")
-
   private val published = taskKey[ExampleProjects]("The examples, with the artifacts published")
   private val publishForExamples =
     taskKey[Unit]("Puts the artifacts, but not the scaladoc, into the repository of the examples")
@@ -31,8 +28,7 @@ object ExampleProjects {
           new ExampleProjects(root, (Global / folder).value, (ThisBuild / version).value)
         }
       )
-      .value,
-    Global / javaExample := (Global / published).value.check("java")
+      .value
   )
 
   /** Those of a module. */

@@ -8,19 +8,17 @@ object Shares {
     */
   private val seconds = Map(
     // feeds
-    "SharingSuite" -> 65,
+    "SharingSuite" -> 30,
     "ReaderBrowserSuite" -> 44,
     "PostgresSuite" -> 37,
     "FeedsCommandSuite" -> 30,
-    "GiveKillSuite" -> 17,
-    "ChangedItemsSuite" -> 15,
+    "GiveKillSuite" -> 10,
     "LargeFeedsSuite" -> 14,
     // core
-    "StreamRecursionSuite" -> 34,
-    "WeirAppSuite" -> 23,
+    "StreamRecursionSuite" -> 15,
+    "WeirAppSuite" -> 18,
     "StreamDroppedSuite" -> 17,
     "HttpBodiesSuite" -> 16,
-    "SpinReportsSuite" -> 13,
     "ParallelGridSuite" -> 13,
     "StreamOrdersSuite" -> 12,
     "RingSuite" -> 11,
@@ -45,7 +43,7 @@ object Shares {
     "QueueKillSuite" -> 13,
     // of the same name in several modules
     "OutputSuite" -> 16,
-    "KillSuite" -> 34,
+    "KillSuite" -> 25,
     "OutageSuite" -> 11
   )
 

@@ -34,7 +34,7 @@ object Site {
       pages.write(input)
       sources.extras.foreach(extra => IO.copyFile(extra, input / extra.getName))
       IO.delete(to)
-      render(input, to, theme(pages, version))
+      render(input, to, theme(pages, version), isRead = sources.api.nonEmpty)
     }
     for (api <- sources.api) {
       IO.copyDirectory(api, to / "api")
@@ -46,11 +46,20 @@ object Site {
 
   private val IO = sbt.IO
 
-  private def render(input: File, to: File, theme: laika.theme.ThemeProvider): Unit =
+  /** @param isRead
+    *   false if only the links matter: colours of code are half of the work
+    */
+  private def render(
+      input: File,
+      to: File,
+      theme: laika.theme.ThemeProvider,
+      isRead: Boolean
+  ): Unit = {
+    val colours = if (isRead) Seq(SyntaxHighlighting) else Nil
     Transformer
       .from(Markdown)
       .to(HTML)
-      .using(Markdown.GitHubFlavor, SyntaxHighlighting, anchors)
+      .using(Seq(Markdown.GitHubFlavor, anchors) ++ colours: _*)
       .withRawContent
       .withConfigValue(LinkValidation.Off) // it knows no anchors in HTML; SiteLinks does it
       .parallel[cats.effect.IO]
@@ -64,6 +73,7 @@ object Site {
         ).toDirectory(to.toString).transform
       )
       .unsafeRunSync()
+  }
 
   /** Headings have the anchors that GitHub gives them, so links are good in both. */
   private object anchors extends ExtensionBundle {

@@ -19,8 +19,8 @@ import sbtversionpolicy.SbtVersionPolicyPlugin.autoImport.versionPolicyCheck
 /** The command `verify`, which `./weir test` runs: every check as a step, then the totals.
   *
   * Where all is checked, this is one step, since tests wait half of the time: for clocks, for
-  * servers, for other JVMs. The longest of them begin while code is compiled. Beside the others the
-  * code of the docs is compiled, and the example runs that takes seconds.
+  * servers, for other JVMs. The longest of them begin while code is compiled. The code of the docs
+  * is compiled beside the others.
   *
   * A failed step does not keep the others from running, so that one run shows all failures. The
   * tests that failed are listed again at the end, since a log may be cut at its front. The last
@@ -34,7 +34,6 @@ object Verify {
   // The checks that are no module's tests.
   private val docs = "docs"
   private val examples = "examples"
-  private val pages = if (isLong) Seq(docs) else Seq(docs, examples)
 
   /** The module with the longest tests, which wait nearly all the time: they begin once they are
     * compiled, beside what computes.
@@ -50,15 +49,13 @@ object Verify {
     "core" -> Seq("postgres", "testkit", "cats", "fs2Interop", "interopTests"),
     "feeds" -> Seq("lab", "rules", "otel", "kafkaBroker"),
     "cli" -> (Seq("postgresQueue", "bench", "benchCe2", "http", "kafkaTestkit", "console") ++
-      Seq("tapir") ++
-      pages ++
-      Seq("sttp") ++
+      Seq("tapir", docs, "sttp") ++
       Seq("micrometer", "slf4j", "csv", "json", "zstd", "cron", "program", "testLimit"))
   )
 
   private val chained = early +: chains.flatMap { case (first, later) => first +: later }
 
-  val modules: Seq[String] = chained.filter(name => name != docs && name != examples)
+  val modules: Seq[String] = chained.filter(_ != docs)
 
   /** The checks that failed, each with its name. */
   private type Failures = Seq[(String, Incomplete)]
@@ -71,7 +68,6 @@ object Verify {
 
   private def check(name: String): TaskKey[Unit] = name match {
     case `docs` => LocalProject(name) / TaskKey[Unit](if (isLong) "site" else "siteLinks")
-    case `examples` => Global / ExampleProjects.javaExample
     case _ => LocalProject(name) / Test / test
   }
 
@@ -89,7 +85,7 @@ object Verify {
     * and so do other machines, where sbt knows which files it has checked before.
     */
   private def formatFilter(root: File): String = {
-    val before = "HEAD~50"
+    val before = "HEAD~100"
     val difference = Process(Seq("git", "diff", "--quiet", before, "--", ".scalafmt.conf"), root)
     def hasSameRules = Try(difference.!(ProcessLogger(_ => ()))).toOption.contains(0)
     if (!isLong && isContinuous && hasSameRules) s"diff-ref=$before" else ""
