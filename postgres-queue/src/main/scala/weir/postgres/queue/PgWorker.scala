@@ -48,7 +48,9 @@ final case class PgWorker(
 object PgWorker:
   /** An event of a job of a stream, or of its connection. */
   enum Event:
-    /** The attempt has failed; the job waits for `pause`, or is dead. */
+    /** The attempt has failed. The job waits for `pause`. Without one it is dead, or it is done and
+      * failed after the commit of its `ackWithin`.
+      */
     case Failed(job: PgJob[Any], error: Throwable, pause: Option[FiniteDuration])
 
     /** The lease has ended before the job: another worker may have it now. The job was cancelled,

@@ -182,23 +182,34 @@ private[queue] final class QueueCalls[A](
     */
   private val isHeld = "j.id = a.id AND j.token = a.token AND j.leased_until IS NOT NULL"
 
-  private val ackSql =
-    s"""DELETE FROM ${tables.jobs} j USING unnest(?::bigint[], ?::int[]) AS a(id, token)
-       |WHERE $isHeld RETURNING j.id, j.token""".stripMargin
+  private val named = "unnest(?::bigint[], ?::int[]) AS a(id, token)"
 
-  private lazy val ackAndTakeFirstSql = s"$settings$ackSql; $takeFirstSql; COMMIT"
+  private val ackSql = Locked.all { locked =>
+    val jobs = if locked == Locked.Wait then named else heldJobs("FOR UPDATE", locked)
+    s"DELETE FROM ${tables.jobs} j USING $jobs WHERE $isHeld RETURNING j.id, j.token"
+  }
+
+  private lazy val ackAndTakeFirstSql =
+    s"$settings${ackSql(Locked.Skip)}; $takeFirstSql; COMMIT"
   private lazy val ackAndTakeFromSql =
     val takeFromSql = takeSql(" AND priority = ? AND (run_at, id) >= (?, ?)")
-    s"$settings$ackSql; $takeFromSql; COMMIT"
+    s"$settings${ackSql(Locked.Skip)}; $takeFromSql; COMMIT"
 
   /** Acknowledges the jobs that the caller still holds, and returns their numbers and tokens. */
-  def ack(connection: Connection, jobs: Vector[PgJob[Any]]): Set[(Long, Int)] =
-    held(connection, settings + ackSql, jobs)
+  def ack(
+      connection: Connection,
+      jobs: Vector[PgJob[Any]],
+      locked: Locked = Locked.Wait
+  ): Set[(Long, Int)] =
+    held(connection, settings + ackSql(locked), jobs)
 
-  private val nackSql =
+  private val nackSql = Locked.all { locked =>
+    val unlocked =
+      if locked == Locked.Wait then ""
+      else s" JOIN ${tables.jobs} j ON $isHeld FOR UPDATE OF j ${locked.sql}"
     s"""WITH a AS (
-       |  SELECT * FROM unnest(?::bigint[], ?::int[], ?::bigint[], ?::text[])
-       |    AS a(id, token, delay, error)
+       |  SELECT a.* FROM unnest(?::bigint[], ?::int[], ?::bigint[], ?::text[])
+       |    AS a(id, token, delay, error)$unlocked
        |), gone AS (
        |  DELETE FROM ${tables.jobs} j USING a
        |  WHERE $isHeld AND j.attempts >= j.max_attempts
@@ -216,12 +227,17 @@ private[queue] final class QueueCalls[A](
        |  RETURNING j.id, j.token
        |)
        |SELECT id, token, true FROM gone UNION ALL SELECT id, token, false FROM again""".stripMargin
+  }
 
   /** Of the jobs that were still the caller's, whether each is dead now. */
-  def nack(connection: Connection, unordered: Vector[Failure]): Map[(Long, Int), Boolean] =
+  def nack(
+      connection: Connection,
+      unordered: Vector[Failure],
+      locked: Locked = Locked.Wait
+  ): Map[(Long, Int), Boolean] =
     val failures = unordered.sortBy(_.job.id)
     Jdbc
-      .query(connection, settings + nackSql) { statement =>
+      .query(connection, settings + nackSql(locked)) { statement =>
         names(statement, failures.map(_.job))
         array(statement, 3, "int8", failures.map(failure => Long.box(failure.delayMillis)))
         array(statement, 4, "text", failures.map(f => Storable.error(f.error, connection)))
@@ -230,18 +246,21 @@ private[queue] final class QueueCalls[A](
 
   /** The jobs that the caller holds, as a table `a`.
     *
+    * @param lock
+    *   the lock of what follows: an update of other columns than the key waits for no transaction
+    *   that refers to the row by a foreign key
     * @param locked
     *   what to do with the rows that another transaction has locked
     */
-  private def heldJobs(locked: Locked): String =
+  private def heldJobs(lock: String, locked: Locked): String =
     s"""(
-       |  SELECT j.id, j.token FROM unnest(?::bigint[], ?::int[]) AS a(id, token)
-       |  JOIN ${tables.jobs} j ON $isHeld FOR UPDATE OF j ${locked.sql}
+       |  SELECT j.id, j.token FROM $named
+       |  JOIN ${tables.jobs} j ON $isHeld $lock OF j ${locked.sql}
        |) AS a""".stripMargin
 
   private val giveBackSql = Locked.all(locked => s"""WITH again AS (
        |  UPDATE ${tables.jobs} j SET leased_until = NULL, worker = NULL, attempts = attempts - 1
-       |  FROM ${heldJobs(locked)} WHERE $isHeld RETURNING j.id, j.token
+       |  FROM ${heldJobs("FOR NO KEY UPDATE", locked)} WHERE $isHeld RETURNING j.id, j.token
        |)
        |SELECT id, token${tables.notification} FROM again""".stripMargin)
 
@@ -253,9 +272,14 @@ private[queue] final class QueueCalls[A](
   ): Set[(Long, Int)] =
     held(connection, settings + giveBackSql(locked), jobs)
 
-  private val extendSql = Locked.all(locked => s"""UPDATE ${tables.jobs} j
+  private val extendSql = Locked.all(locked =>
+    s"""UPDATE ${tables.jobs} j
        |SET leased_until = now() + ?::bigint * interval '1 millisecond'
-       |FROM ${heldJobs(locked)} WHERE $isHeld RETURNING j.id, j.token""".stripMargin)
+       |FROM ${heldJobs(
+        "FOR NO KEY UPDATE",
+        locked
+      )} WHERE $isHeld RETURNING j.id, j.token""".stripMargin
+  )
 
   /** Extends the leases of the jobs that the caller still holds, to `lease` from now on, and
     * returns their numbers and tokens.
@@ -302,6 +326,17 @@ private[queue] final class QueueCalls[A](
         array(_, 1, "int8", jobs.map(job => Long.box(job.id)))
       )(key)
       .toMap
+
+  private val stillHeldSql = s"$presentSql AND leased_until IS NOT NULL"
+
+  /** Returns the numbers and tokens of the jobs that the caller still holds. Waits for no lock. */
+  def stillHeld(connection: Connection, jobs: Vector[PgJob[Any]]): Set[(Long, Int)] =
+    Jdbc
+      .query(connection, settings + stillHeldSql)(
+        array(_, 1, "int8", jobs.map(job => Long.box(job.id)))
+      )(key)
+      .toSet
+      .intersect(jobs.map(_.taken).toSet)
 
   private def held(
       connection: Connection,

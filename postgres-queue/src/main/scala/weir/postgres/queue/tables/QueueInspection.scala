@@ -50,9 +50,11 @@ private[queue] final class QueueInspection[A](tables: QueueTables, codec: PgCode
       )
       .size
 
-  /** True of what a take would find: it makes ready first what has become due. */
-  private val isReady =
-    "(is_due OR run_at <= now()) AND (leased_until IS NULL OR leased_until < now())"
+  /** True of what a take would find: it makes ready first what has become due. Each of the two
+    * indexes has one side of the first `OR`.
+    */
+  private val isReady = "(is_due OR (NOT is_due AND run_at <= now())) " +
+    "AND (leased_until IS NULL OR leased_until < now())"
 
   private val countsSql =
     s"""SELECT

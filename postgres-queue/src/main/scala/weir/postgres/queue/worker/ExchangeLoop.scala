@@ -105,10 +105,13 @@ private[queue] final class ExchangeLoop[A](
 
   /** Drops the jobs whose lease could not be renewed, when it ends: another worker may have them.
     * Never ends. It runs beside the loop, which may wait for the server for longer than a lease.
+    * The listener is told by fibers of their own, since it may block or fail.
     */
   def dropExpired: Task[Nothing] = Task.defer {
     val now = System.nanoTime()
-    drop(state.expired(now)).andThen(Task.sleep(state.untilExpiry(now, third).nanos))
+    val lost = state.lost(state.expired(now))
+    val telling = Task.foreach(lost)(leased => Task(tell(Event.LeaseLost(leased.job))).startDaemon)
+    cancel(lost).andThen(telling).andThen(Task.sleep(state.untilExpiry(now, third).nanos))
   }.forever
 
   private def open(limit: FiniteDuration): Task[Connection] = access.open(held, limit, patience)
@@ -137,15 +140,24 @@ private[queue] final class ExchangeLoop[A](
       else inSteps(connection, plan, done, failed, returned, renewing)
     for leased <- renewing if answer.renewal.renewed(leased.job.taken) do
       leased.endsNanos = now + 3 * third
-    if renewing.nonEmpty then state.renewAgain(now + third)
-    failed.foreach(report => tellFailed(report, answer.nacked.get(report.leased.job.taken)))
-    val (kept, refused) = done.partition(report => answer.acked(report.leased.job.taken))
+    if renewing.nonEmpty then
+      state.renewAgain(now + (if answer.renewal.isAll(renewing) then third else longestWait))
+    val (locked, sent) = (failed ++ done).partition { report =>
+      answer.locked(report.leased.job.taken) && System.nanoTime() - report.leased.endsNanos < 0
+    }
+    if locked.nonEmpty then state.sendAgain(locked, now + longestWait)
+    for case report: Report.Failed[A] <- sent do tellFailed(report, answer)
+    val (kept, refused) = sent
+      .collect { case report: Report.Done[A] => report }
+      .partition(report => answer.acked(report.leased.job.taken))
     refused.foreach(report => tell(Event.LeaseLost(report.leased.job)))
     val taken = answer.taken.jobs.map(LeasedJob(_, now + 3 * third))
     if plan.want > 0 then state.lookAgain(answer.taken.againNanos)
     state.exchanged(kept.size)
     val begun = state.took(taken, now + third)
     drop(renewing.filter(leased => answer.renewal.lost(leased.job.taken)))
+      // The exchange may have taken longer than the leases that it began with.
+      .andThen(Task.defer(drop(state.expired(System.nanoTime()))))
       .andThen(if begun.isEmpty then Task.unit else start(begun))
       .andThen(if kept.isEmpty then Task.unit else emit(kept.map(_.result)))
 
@@ -168,15 +180,16 @@ private[queue] final class ExchangeLoop[A](
     val missing = missingOf(done, acked)
     foundNone = all.size < plan.want
     var again = 0L
-    var before = Set.empty[(Long, Int)]
+    var before, locked = Set.empty[(Long, Int)]
     val isAll = foundNone && from.isEmpty // otherwise all of the queue is looked at next, at once
     if spent.nonEmpty || missing.nonEmpty || isAll then
       Jdbc.transaction(connection) {
         if spent.nonEmpty then calls.bury(connection, spent)
         before = doneBefore(calls, connection, missing.filter(_.mayBeDone))
+        locked = stillHeld(calls, connection, missing)
         if isAll then again = untilNext(calls, connection)
       }
-    Answer(acked ++ before, Map.empty, Renewal.none, Taken(jobs, again))
+    Answer(acked ++ before, Map.empty, locked, Renewal.none, Taken(jobs, again))
 
   private def inSteps(
       connection: Connection,
@@ -186,12 +199,13 @@ private[queue] final class ExchangeLoop[A](
       returned: Vector[Report.GivenBack[A]],
       renewing: Vector[LeasedJob[A]]
   ): Answer[A] =
+    // The last exchange may wait: no lease depends on it.
+    val atLocked = if plan.isLast then Locked.Wait else Locked.Skip
     def within: Answer[A] =
       val calls = inOneTransaction
       val acked =
         if done.isEmpty then Set.empty[(Long, Int)]
-        else calls().ack(connection, done.map(_.leased.job))
-      val missing = missingOf(done, acked)
+        else calls().ack(connection, done.map(_.leased.job), atLocked)
       val nacked =
         if failed.isEmpty then Map.empty[(Long, Int), Boolean]
         else
@@ -200,8 +214,10 @@ private[queue] final class ExchangeLoop[A](
             failed.map(report =>
               val error = Storable.error(report.error)
               QueueCalls.Failure(report.leased.job, report.pause.toMillis, error)
-            )
+            ),
+            atLocked
           )
+      val missing = missingOf(done ++ failed, acked ++ nacked.keySet)
       // One that is locked is not given back: it can be taken when its lease ends.
       if returned.nonEmpty then
         calls().giveBack(connection, returned.map(_.leased.job), Locked.Skip): Unit
@@ -210,6 +226,7 @@ private[queue] final class ExchangeLoop[A](
       Answer(
         acked ++ doneBefore(calls(), connection, missing.filter(_.mayBeDone)),
         nacked,
+        stillHeld(calls(), connection, missing),
         renewal,
         take(calls, connection, plan.want)
       )
@@ -233,10 +250,20 @@ private[queue] final class ExchangeLoop[A](
     }
 
   private def missingOf(
-      done: Vector[Report.Done[A]],
-      acked: Set[(Long, Int)]
+      sent: Vector[Report[A]],
+      reported: Set[(Long, Int)]
   ): Vector[LeasedJob[A]] =
-    done.map(_.leased).filter(leased => !acked(leased.job.taken))
+    sent.map(_.leased).filter(leased => !reported(leased.job.taken))
+
+  /** Returns the jobs of `missing` that the worker still holds: another transaction has locked
+    * their rows.
+    */
+  private def stillHeld(
+      calls: => QueueCalls[A],
+      connection: Connection,
+      missing: Vector[LeasedJob[A]]
+  ): Set[(Long, Int)] =
+    if missing.isEmpty then Set.empty else calls.stillHeld(connection, missing.map(_.job))
 
   /** Extends the leases of `jobs`. One whose row another transaction has locked is neither renewed
     * nor lost. One that has acknowledged itself and is gone cannot be lost any more.
@@ -301,12 +328,14 @@ private[queue] final class ExchangeLoop[A](
 
   private def tellFailed(
       report: Report.Failed[A],
-      isDead: Option[Boolean]
+      answer: Answer[A]
   ): Unit =
     val job = report.leased.job
-    isDead match
+    answer.nacked.get(job.taken) match
       case Some(dead) =>
         tell(Event.Failed(job, report.error, Option.when(!dead)(report.pause)))
+      case None if job.isAcknowledged && answer.acked(job.taken) =>
+        tell(Event.Failed(job, report.error, None))
       case None if report.leased.isDoubted =>
         tell(Event.Failed(job, report.error, Option.when(!job.isLastAttempt)(report.pause)))
       case None => tell(Event.LeaseLost(job))
@@ -317,11 +346,15 @@ private[queue] object ExchangeLoop:
   private final case class Answer[A](
       acked: Set[(Long, Int)],
       nacked: Map[(Long, Int), Boolean],
+      locked: Set[(Long, Int)],
       renewal: Renewal,
       taken: Taken[A]
   )
 
-  private final case class Renewal(renewed: Set[(Long, Int)], lost: Set[(Long, Int)])
+  private final case class Renewal(renewed: Set[(Long, Int)], lost: Set[(Long, Int)]):
+    /** Returns false if the rows of some jobs were locked, so that their leases go on ending. */
+    def isAll(jobs: Vector[LeasedJob[?]]): Boolean =
+      jobs.map(_.job.taken).forall(taken => renewed(taken) || lost(taken))
 
   private object Renewal:
     val none: Renewal = Renewal(Set.empty, Set.empty)

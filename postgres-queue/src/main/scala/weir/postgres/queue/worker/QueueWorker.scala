@@ -95,7 +95,8 @@ private[queue] final class QueueWorker[A, B] private (
 
   private def run(jobs: Supervisor, leased: LeasedJob[A]): Task[Unit] =
     Task
-      .defer(work(leased.job))
+      // one that is lost before it begins is cancelled by `start`
+      .defer(if leased.isLost then Task.never else work(leased.job))
       .guaranteeCase(outcome =>
         Task
           .delay(state.ended(report(leased, outcome)))

@@ -35,6 +35,8 @@ private[queue] final class WorkerState[A](wanted: Int, pollNanos: Long):
   private val held = mutable.LinkedHashSet.empty[LeasedJob[A]] // running or ahead
   private val ahead = mutable.ArrayDeque.empty[LeasedJob[A]]
   private var reports = Vector.empty[Report[A]]
+  private var putOff = Vector.empty[Report[A]] // their rows were locked
+  private var nextPutOff = Long.MaxValue
   private var inExchange = 0
   private var unread = 0
   private var phase = Phase.Open
@@ -124,6 +126,13 @@ private[queue] final class WorkerState[A](wanted: Int, pollNanos: Long):
     inExchange = 0
     reports = unsent ++ reports
 
+  /** Keeps reports whose rows another transaction has locked. The first exchange after `atNanos`
+    * sends them again, or the last one.
+    */
+  def sendAgain(unsent: Vector[Report[A]], atNanos: Long): Unit = locked:
+    putOff ++= unsent
+    nextPutOff = atNanos
+
   /** Records that the reports have reached the server, and that this number of results goes to the
     * consumer.
     */
@@ -154,7 +163,7 @@ private[queue] final class WorkerState[A](wanted: Int, pollNanos: Long):
   def isClosing: Boolean = locked(phase == Phase.Closing)
 
   /** Returns true if nothing is held any more, nothing will be, and there is nothing to report. */
-  def isFinished: Boolean = locked(isOver && reports.isEmpty)
+  def isFinished: Boolean = locked(isOver && reports.isEmpty && putOff.isEmpty)
 
   private def running: Int = held.size - ahead.size
 
@@ -177,7 +186,8 @@ private[queue] final class WorkerState[A](wanted: Int, pollNanos: Long):
   private def collect(): Plan[A] =
     val now = System.nanoTime()
     isWoken = false
-    val sent = reports
+    val sent = if isPutOffDue(now) then putOff ++ reports else reports
+    if isPutOffDue(now) then putOff = Vector.empty
     reports = Vector.empty
     inExchange = sent.size
     // If the exchange before was just now, as many jobs will end during this one as since then.
@@ -188,22 +198,27 @@ private[queue] final class WorkerState[A](wanted: Int, pollNanos: Long):
 
   private def isOpen = phase == Phase.Open
 
-  private def room: Int = 3 * parallelism - held.size - reports.size - inExchange - unread
+  private def room: Int =
+    3 * parallelism - held.size - reports.size - putOff.size - inExchange - unread
 
   /** Returns the number of jobs that are needed now, without those for jobs that may end meanwhile.
     */
   private def want: Int = if isOpen then (parallelism - held.size).min(room).max(0) else 0
 
+  private def isPutOffDue(now: Long): Boolean =
+    putOff.nonEmpty && (isOver || now - nextPutOff >= 0)
+
   private def isTimely: Boolean =
     val now = System.nanoTime()
     reports.nonEmpty || (want > 0 && now - nextTake >= 0) ||
-    (held.nonEmpty && now - nextRenewal >= 0) || isOver
+    (held.nonEmpty && now - nextRenewal >= 0) || isPutOffDue(now) || isOver
 
   private def sleep(): Unit =
     val now = System.nanoTime()
     val take = if want > 0 then nextTake - now else Long.MaxValue
     val renewal = if held.nonEmpty then nextRenewal - now else Long.MaxValue
-    val nanos = take.min(renewal)
+    val again = if putOff.nonEmpty then nextPutOff - now else Long.MaxValue
+    val nanos = take.min(renewal).min(again)
     if nanos == Long.MaxValue then changed.await()
     else
       val _ = changed.awaitNanos(nanos.max(1L))
