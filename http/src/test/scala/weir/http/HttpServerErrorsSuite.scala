@@ -158,3 +158,14 @@ class HttpServerErrorsSuite extends HttpSuite:
       assert(connection.ends())
     }
     assertEquals(Records.taken(), Nil)
+
+  test("a body that turns out malformed after the response has begun is no error of the server"):
+    exchanging(request => Task.pure(Response(200, body = Body.stream(request.body.stream)))) {
+      connection =>
+        connection.send("POST / HTTP/1.1\nHost: h\nTransfer-Encoding: chunked\n\n3\nabc\n")
+        connection.head(): Unit
+        assertEquals(connection.chunk(), "abc")
+        connection.send("zz\n")
+        assert(connection.ends())
+    }
+    assertEquals(Records.taken(), Nil)

@@ -138,6 +138,16 @@ class HttpServerMessagesSuite extends HttpSuite:
       List("501 The server has no such transfer coding.")
   )
 
+  private val old =
+    "HTTP/1.0\nHost: h\nConnection: keep-alive\nTransfer-Encoding: chunked\n\n0\n\n"
+
+  rows("HTTP/1.0 in chunks ends its connection, whoever answers")(
+    s"GET /health $old" -> List("200 OK"),
+    s"GET /ready $old" -> List("200 OK"),
+    s"TRACE /x $old" -> List("501 The server has no such method."),
+    s"POST https://h/x $old" -> List("421 This connection does not lead to that address.")
+  )
+
   rows("malformed chunks are refused, and the connection ends")(
     chunked("zz|abc|0||") -> badBody,
     chunked("-3|abc|0||") -> badBody,

@@ -207,3 +207,31 @@ class HttpServerThreadsSuite extends HttpSuite:
         connected(port)(kept => assertEquals(kept.get("/keep").status, 503))
       }
     }
+
+  test("the time for which the access log keeps the thread that reads is counted"):
+    val longest = java.util.concurrent.atomic.AtomicLong()
+    val times = new HandlerTimes:
+      override def areShort: Boolean = true
+      override def kept(nanos: Long): Unit = longest.accumulateAndGet(nanos, _.max(_)): Unit
+    val slow = new java.util.logging.Handler:
+      def publish(record: java.util.logging.LogRecord): Unit =
+        val end = System.nanoTime() + 5_000_000
+        while System.nanoTime() < end do Thread.onSpinWait()
+      def flush(): Unit = ()
+      def close(): Unit = ()
+    val logger = java.util.logging.Logger.getLogger("weir.http.access")
+    logger.addHandler(slow)
+    logger.setUseParentHandlers(false)
+    try
+      JettyServer
+        .running(0, ServerSettings(accessLog = true), ok, summon[WeirRuntime], times)
+        .use(server =>
+          Task(connected(server.port) { connection =>
+            connection.get("/"): Unit
+            eventually(s"${longest.get}")(longest.get >= 5_000_000)
+          })
+        )
+        .runSync()
+    finally
+      logger.removeHandler(slow)
+      logger.setUseParentHandlers(true)

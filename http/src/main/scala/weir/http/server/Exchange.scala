@@ -39,9 +39,6 @@ private[server] final class Exchange(
 
   private val begunNanos = in.getHeadersNanoTime
 
-  /** The time that the whole request has taken; 0 before its end. */
-  private var tookNanos = 0L
-
   /** True once the last write has ended. */
   @volatile private var isSent = false
 
@@ -53,11 +50,8 @@ private[server] final class Exchange(
     val reader = ReaderThread.here
     if requests.times.areShort && reader != null && reader.isRunning then
       answer(request).runAsyncHere(cancel)(this)
-      if !reader.isReplaced then
-        // If the request has ended meanwhile, its time is at hand. Read without an order: a worker
-        // that has ended it has taken no longer than this thread.
-        val took = if tookNanos > 0 then tookNanos else System.nanoTime() - begunNanos
-        requests.times.kept(took)
+      // The access log and the end of the request keep this thread, too.
+      if !reader.isReplaced then requests.times.kept(System.nanoTime() - begunNanos)
     else cancel(answer(request).runAsync(this))
 
   /** Cancels the task. */
@@ -153,7 +147,7 @@ private[server] final class Exchange(
 
   override def succeeded(): Unit =
     isSent = true
-    tookNanos = requests.served(in, out.getStatus, writer.sentBytes)
+    requests.served(in, out.getStatus, writer.sentBytes)
     releaseThen(completion.succeeded())
 
   override def failed(error: Throwable): Unit =
@@ -161,12 +155,15 @@ private[server] final class Exchange(
     fail(ConnectionLost.orElse(error))
 
   private def fail(error: Throwable): Unit =
-    if !error.isInstanceOf[ConnectionLost] then requests.log.failed(in, error)
+    error match
+      case _: ConnectionLost =>
+      case error: HttpError if error.status < 500 => // the fault is the client's
+      case error => requests.log.failed(in, error)
     abort(error)
 
   /** Closes the connection so that the client sees an error, and not the end of the response. */
   private def abort(error: Throwable): Unit =
-    tookNanos = requests.served(in, Requests.aborted, writer.sentBytes)
+    requests.served(in, Requests.aborted, writer.sentBytes)
     makeRoom()
     endPoint.abort()
     releaseThen(completion.failed(error))

@@ -38,7 +38,7 @@ private[server] final class RequestHandler(requests: Requests) extends Handler.A
         answer(noSuchMethod)
       else if isUnsafe(path) then answer(badUri)
       else if isMisdirected(in) then answer(misdirected)
-      else if in.getLength < 0 && !isPlainlyCoded(in) then answer(unknownCoding, isLast = true)
+      else if !isPlainlyCoded(in) then answer(unknownCoding)
       else
         try
           val uri = uris.of(in.getHttpURI)
@@ -49,11 +49,11 @@ private[server] final class RequestHandler(requests: Requests) extends Handler.A
             case refused => answer(refused)
         catch case _: IllegalArgumentException => answer(badUri)
 
-    def answer(response: Response, isLast: Boolean = false): Unit =
+    def answer(response: Response): Unit =
       val writer = ResponseWriter(out, in.getMethod)
-      val closes = isLast || requests.isDraining || !in.consumeAvailable()
+      val closes = requests.isDraining || !isPlainlyCoded(in) || !in.consumeAvailable()
       writer.sendAtOnce(response, closes, completion)
-      requests.served(in, response.status, writer.sentBytes): Unit
+      requests.served(in, response.status, writer.sentBytes)
     true
 
   private def requestOf(in: JettyRequest, uri: URI, body: RequestBody): Request = Request(
@@ -85,7 +85,7 @@ private[server] final class RefusalHandler(requests: Requests)
       val status = out.getStatus
       val writer = ResponseWriter(out, in.getMethod)
       val text = Option(HttpStatus.getMessage(status)).getOrElse("Error")
-      requests.served(in, status, text.length + 1L): Unit
+      requests.served(in, status, text.length + 1L)
       writer.sendAtOnce(Response.text(s"$text\n", status), isLast = true, completion)
     else completion.failed(EofException())
     true
@@ -122,7 +122,7 @@ private[server] object RequestHandler:
     * a proxy of that version may see another end of the body.
     */
   private def isPlainlyCoded(in: JettyRequest): Boolean =
-    val coding = in.getHeaders.get(HttpHeader.TRANSFER_ENCODING)
+    val coding = if in.getLength >= 0 then null else in.getHeaders.get(HttpHeader.TRANSFER_ENCODING)
     coding == null || coding.equalsIgnoreCase("chunked") &&
     in.getConnectionMetaData.getHttpVersion != HttpVersion.HTTP_1_0
 

@@ -64,12 +64,11 @@ private[server] final class Requests(
 
   def ended(): Unit = count.decrementAndGet(): Unit
 
-  /** Counts and logs a request. Returns its time in nanoseconds. */
-  def served(in: JettyRequest, status: Int, sentBytes: Long): Long =
+  /** Counts and logs a request. */
+  def served(in: JettyRequest, status: Int, sentBytes: Long): Unit =
     val nanos = System.nanoTime() - in.getHeadersNanoTime
     figures.served(status, nanos)
     log.served(in, status, sentBytes, nanos)
-    nanos
 
   /** Waits until no request is in flight, nor is under way over a connection. After `limit`,
     * cancels those that are in flight, and waits for their finalizers. From then on, no request is
