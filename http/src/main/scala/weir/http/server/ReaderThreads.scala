@@ -118,8 +118,10 @@ private[server] final class ReaderThread(pool: ReaderThreads, job: Runnable)
   private var seen = 0
   private var looks = 0
 
-  /** The place of bytes between the buffers of a response and a call of the system. */
-  private val block = ByteBuffer.allocateDirect(ReaderThread.blockBytes)
+  /** The place of bytes between the buffers of a response and a call of the system. Made by this
+    * thread, since the watch, which makes threads, must not wait for memory.
+    */
+  private lazy val block = ByteBuffer.allocateDirect(ReaderThread.blockBytes)
 
   /** Returns the bytes of `buffers`, which it leaves as they are. Returns null if they are too
     * many. The result is valid until the next call.
