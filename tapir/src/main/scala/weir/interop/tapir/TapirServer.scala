@@ -85,12 +85,16 @@ object TapirServer:
       case Content.Blocks(_, _, Some(boundary)) =>
         val contentType = headers.get("Content-Type").getOrElse("multipart/form-data")
         headers.set("Content-Type", s"$contentType; boundary=$boundary")
-      case _ if headers.get("Content-Type").exists(_.startsWith("text/event-stream")) =>
+      case _ if headers.get("Content-Type").exists(isOfEvents) =>
         ofEvents.filterNot((name, _) => headers.contains(name)).foldLeft(headers) {
           case (all, (name, value)) => all.add(name, value)
         }
       case _ => headers
     Response(response.code.code, all, content.body)
+
+  private def isOfEvents(contentType: String): Boolean =
+    val events = "text/event-stream"
+    contentType.regionMatches(true, 0, events, 0, events.length)
 
   /** The fields by which `Response.events` keeps caches and proxies from keeping events back. */
   private val ofEvents: Vector[(String, String)] = Response.events(Stream.empty).headers.toVector
