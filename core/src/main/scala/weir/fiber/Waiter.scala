@@ -326,13 +326,14 @@ private[fiber] final class Joiners(fiber: FiberCore, first: EndCallback | Null) 
     */
   def wakeAll(outcome: Outcome[Any]): Boolean =
     var isDelivered = first ne null
-    if first ne null then
-      fiber.passTrace(outcome, null)
-      first.call(outcome, fiber.runtime)
+    // Closed first: a joiner that comes while the callback runs does not wait for its end.
     var joiner = synchronized {
       closed = true
       list.poll()
     }
+    if first ne null then
+      fiber.passTrace(outcome, null)
+      first.call(outcome, fiber.runtime)
     while joiner ne null do
       fiber.passTrace(outcome, joiner.fiber)
       if joiner.complete(outcome) then isDelivered = true
