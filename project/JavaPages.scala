@@ -54,6 +54,7 @@ private final case class Comment(owner: String, name: String, isStatic: Boolean,
 private object Comments {
   private val definition =
     """( *)(?:final |abstract |override )*(class|trait|object|def|val) ([A-Za-z]+).*""".r
+  private val hidden = """private.* (?:class|trait|object) .*""".r
 
   /** Returns the comments of a source file: without one, a public method has an empty one. */
   def of(source: File): Seq[Comment] = {
@@ -79,7 +80,10 @@ private object Comments {
             isStatic = kind == "object"
             if (isSecond && above.isEmpty) Nil
             else Seq(Comment(name, name, isStatic = false, html(above)))
-          case definition("  ", "def" | "val", name) =>
+          case hidden() => // nor are its members in the API
+            owner = ""
+            Nil
+          case definition("  ", "def" | "val", name) if owner.nonEmpty =>
             Seq(Comment(owner, name, isStatic, html(above)))
           case _ => Nil
         }
