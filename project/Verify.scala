@@ -46,8 +46,8 @@ object Verify {
     * begin. The long ones come before the short ones, so that none is alone for long in the end.
     */
   private val chains = Seq(
-    "core" -> Seq("postgres", "testkit", "cats", "fs2Interop", "interopTests"),
-    "feeds" -> Seq("lab", "rules", "otel", "kafkaBroker"),
+    "core" -> Seq("testkit", "cats", "fs2Interop", "interopTests"),
+    "feeds" -> Seq("postgres", "lab", "rules", "otel", "kafkaBroker"),
     "cli" -> (Seq("postgresQueue", "bench", "benchCe2", "http", "kafkaTestkit", "console") ++
       Seq("tapir", docs, "sttp") ++
       Seq("micrometer", "slf4j", "csv", "json", "zstd", "cron", "program", "testLimit"))
